@@ -1,0 +1,68 @@
+"""The networks: residual nets with batch normalization after every convolution."""
+
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from initmem.run import Run
+
+
+class ConvBlock(nn.Module):
+    """A 3x3 convolution without bias, batch normalization, ReLU; keeps the image size."""
+
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(inputs, outputs, kernel_size=3, padding=1, bias=False)
+        self.norm = nn.BatchNorm2d(outputs)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return F.relu(self.norm(self.conv(x)))
+
+
+class Residual(nn.Module):
+    """x plus two convolution blocks of the same width applied to x."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.blocks = nn.Sequential(ConvBlock(width, width), ConvBlock(width, width))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.blocks(x)
+
+
+class ResNet9(nn.Module):
+    """Eight convolutions in a stem and two residual stages, a max-pool head, one linear layer.
+
+    Channels go width, 2, 4, 8 times width; three 2x2 poolings shrink the image eightfold, then
+    the maximum over what is left of it feeds the linear layer. Input (n, channels, size, size)
+    with size >= 8, output logits (n, classes).
+    """
+
+    def __init__(self, width: int, channels: int, classes: int) -> None:
+        super().__init__()
+        self.stem = ConvBlock(channels, width)
+        self.stage1 = nn.Sequential(
+            ConvBlock(width, 2 * width), nn.MaxPool2d(2), Residual(2 * width)
+        )
+        self.between = nn.Sequential(ConvBlock(2 * width, 4 * width), nn.MaxPool2d(2))
+        self.stage2 = nn.Sequential(
+            ConvBlock(4 * width, 8 * width), nn.MaxPool2d(2), Residual(8 * width)
+        )
+        self.linear = nn.Linear(8 * width, classes)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.stage2(self.between(self.stage1(self.stem(x))))
+        return self.linear(F.adaptive_max_pool2d(x, 1).flatten(1))
+
+
+BUILDERS: dict[str, Callable[[int, int, int], nn.Module]] = {"resnet9": ResNet9}
+"""How each model of the catalogue is built from width, input channels and number of classes."""
+
+
+def build_model(run: Run) -> nn.Module:
+    """The run's network on the CPU in channels_last layout, with whatever weights torch drew."""
+    facts = run.dataset_facts
+    model = BUILDERS[run.model](run.width, facts.channels, facts.classes)
+    return model.to(memory_format=torch.channels_last)

@@ -1,0 +1,58 @@
+"""Optimizers: torch's own, with the run's values and the arguments that the catalogue states."""
+
+import inspect
+
+import torch
+from torch import nn
+
+from initmem.errors import UserError
+from initmem.run import Run
+
+
+def parameter_groups(model: nn.Module, weight_decay: float, decayed: str) -> list[dict]:
+    """Parameter groups: weight decay on all parameters, or on the weights of layers only.
+
+    `weights` spares biases and batch normalization, whose parameters have one dimension.
+    """
+    parameters = list(model.parameters())
+    if decayed == "all":
+        return [{"params": parameters, "weight_decay": weight_decay}]
+    return [
+        {"params": [p for p in parameters if p.dim() > 1], "weight_decay": weight_decay},
+        {"params": [p for p in parameters if p.dim() <= 1], "weight_decay": 0.0},
+    ]
+
+
+def build_optimizer(run: Run, model: nn.Module) -> torch.optim.Optimizer:
+    """The run's optimizer over the model's parameters, in its fused form where torch has one.
+
+    Raises UserError for a class that torch.optim lacks, or an argument that the class refuses.
+    """
+    facts = run.optimizer_facts
+    name = facts.torch_class if facts else run.optimizer
+    method = getattr(torch.optim, name, None)
+    if not (inspect.isclass(method) and issubclass(method, torch.optim.Optimizer)):
+        raise UserError(f"optimizer: torch.optim has no class '{name}'")
+    values = run.values()
+    arguments = dict(values["optimizer_args"])
+    if values["momentum"] is not None:
+        arguments["momentum"] = values["momentum"]
+    if "fused" in inspect.signature(method).parameters:
+        arguments.setdefault("fused", True)
+    try:
+        groups = parameter_groups(model, run.weight_decay, run.decayed)
+        return method(groups, lr=run.lr, **arguments)
+    except (TypeError, ValueError) as error:
+        raise UserError(f"optimizer '{name}': {error}") from None
+
+
+def match_strides(optimizer: torch.optim.Optimizer) -> None:
+    """Lay out every state tensor in its parameter's strides (in place of the loaded ones).
+
+    Fused kernels walk parameter and state side by side in memory; a contiguous state under a
+    channels_last parameter would pair each weight with another weight's state, silently.
+    """
+    for parameter, state in optimizer.state.items():
+        for key, value in state.items():
+            if torch.is_tensor(value) and value.shape == parameter.shape and value.dim() > 0:
+                state[key] = torch.empty_like(parameter, dtype=value.dtype).copy_(value)

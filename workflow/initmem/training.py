@@ -1,0 +1,381 @@
+"""Training one run: the loop, evaluation, and what is kept of it."""
+
+import os
+import platform
+import subprocess
+import time
+from dataclasses import dataclass
+from math import isfinite, nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from initmem import data, outputs, resume
+from initmem.errors import Interrupted, UserError
+from initmem.files import atomic_write, remove_temporaries
+from initmem.initialization import flatten, initialize, root_mean_square, scaled_weights
+from initmem.lease import Lease
+from initmem.logs import log
+from initmem.models import build_model
+from initmem.optimizers import build_optimizer, match_strides
+from initmem.outputs import Outcome, Predictions
+from initmem.randomness import epoch_order
+from initmem.resume import SaveClock, Seconds, State, StopRequests
+from initmem.run import PROTOCOL, Run
+from initmem.selection import is_better
+from initmem.study import Engine
+
+EVALUATION_BATCH = 500
+"""Images per evaluation step: fixed, since a sum's last bits depend on how it is cut."""
+
+DEADLINE_MARGIN = 45.0
+"""Seconds before the limit of a cluster job by which the trainer has left: the job started before
+the trainer did, and saving takes time too."""
+
+LOG_EVERY = 10.0
+"""Seconds between two lines of progress in the log."""
+
+
+@dataclass(frozen=True)
+class Sitting:
+    """How and until when this process trains: the engine's settings and two monotonic times.
+
+    `started` is when the process began, `deadline` when it must have left, None for no limit.
+    """
+
+    engine: Engine
+    started: float
+    deadline: float | None = None
+
+
+def sitting(engine: Engine, started: float, runtime: float | None) -> Sitting:
+    """A sitting of a job that may take `runtime` minutes, None for no limit."""
+    if runtime is None:
+        return Sitting(engine, started)
+    return Sitting(engine, started, started + 60 * runtime - DEADLINE_MARGIN)
+
+
+@dataclass(frozen=True)
+class DevicePart:
+    """One part of the data on the device: images uint8 (n, size, size, channels), labels int64."""
+
+    images: torch.Tensor
+    labels: torch.Tensor
+
+
+@dataclass(frozen=True)
+class DeviceData:
+    """The data on the device, and the training images' mean and deviation per channel."""
+
+    train: DevicePart
+    validation: DevicePart
+    test: DevicePart
+    mean: torch.Tensor
+    deviation: torch.Tensor
+
+    def batch(self, images: torch.Tensor) -> torch.Tensor:
+        """Normalized float32 images (n, channels, size, size) in channels_last layout."""
+        return images.permute(0, 3, 1, 2).float().sub_(self.mean).div_(self.deviation)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Classes given, uint8 (n,) on the CPU, mean cross-entropy in nats, and accuracy."""
+
+    classes: np.ndarray
+    loss: float
+    accuracy: float
+
+
+def train(run: Run, arrays_file: Path, folder: Path, sitting: Sitting) -> None:
+    """Train a run and write its files into `folder`, going on from a saved state if there is one.
+
+    Returns at once when the run is finished already. Raises Interrupted when stopped early, its
+    state saved; UserError for a mistake in the run or its data.
+    """
+    if run.protocol != PROTOCOL:
+        raise UserError(f"run '{run.id}' is of protocol {run.protocol}; this code is of {PROTOCOL}")
+    device = choose_device(sitting.engine, run.deterministic)
+    with Lease(folder, sitting.engine.lease_timeout) as lease, StopRequests() as stop:
+        if outputs.is_finished(folder, run):
+            log("already finished")
+            return
+        remove_temporaries(folder)
+        trainer = Trainer(run, data.load(arrays_file, run), folder, sitting, device)
+        trainer.fit(lease, stop)
+        outcome = trainer.outcome()
+        if sitting.engine.keep_weights and outcome.status == "done":
+            with atomic_write(folder / "weights.pt", lease.check) as file:
+                torch.save(trainer.state.best["model"], file)
+        labels = Predictions(trainer.raw.validation.labels, trainer.raw.test.labels)
+        outputs.write_run(folder, run, outcome, labels, trainer.timing(), lease.check)
+        resume.remove(folder)
+        log(f"{outcome.status}, selected epoch {outcome.selected_epoch}")
+
+
+def choose_device(engine: Engine, deterministic: bool) -> torch.device:
+    """The device to train on, with threads and determinism set. Raises UserError without a GPU."""
+    torch.set_num_threads(engine.threads)
+    if engine.device == "cuda" and not torch.cuda.is_available():
+        raise UserError("engine.device: no GPU is visible; set it to auto or cpu in config.yaml")
+    if deterministic:
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+        torch.use_deterministic_algorithms(True)
+        torch.backends.cudnn.benchmark = False
+    use_gpu = engine.device != "cpu" and torch.cuda.is_available()
+    return torch.device("cuda" if use_gpu else "cpu")
+
+
+def to_device(dataset: data.Dataset, device: torch.device) -> DeviceData:
+    """The data as uint8 on the device; mean and deviation are those of the training images."""
+
+    def part(source: data.Part) -> DevicePart:
+        images = torch.from_numpy(np.ascontiguousarray(source.images.transpose(0, 2, 3, 1)))
+        return DevicePart(images.to(device), torch.from_numpy(source.labels).long().to(device))
+
+    def per_channel(values: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(values.astype(np.float32)).view(1, -1, 1, 1).to(device)
+
+    images = dataset.train.images
+    return DeviceData(
+        part(dataset.train),
+        part(dataset.validation),
+        part(dataset.test),
+        per_channel(images.mean(axis=(0, 2, 3), dtype=np.float64)),
+        per_channel(images.std(axis=(0, 2, 3), dtype=np.float64)),
+    )
+
+
+@torch.inference_mode()
+def evaluate(model: nn.Module, part: DevicePart, source: DeviceData) -> Evaluation:
+    """The model's classes, loss and accuracy on one part, in evaluation mode."""
+    model.eval()
+    classes, losses = [], []
+    batches = zip(
+        part.images.split(EVALUATION_BATCH), part.labels.split(EVALUATION_BATCH), strict=True
+    )
+    for images, labels in batches:
+        logits = model(source.batch(images))
+        losses.append(F.cross_entropy(logits, labels, reduction="sum").double())
+        classes.append(logits.argmax(1))
+    given = torch.cat(classes)
+    correct = (given == part.labels).sum()
+    loss, right = torch.stack([torch.stack(losses).sum(), correct.double()]).tolist()
+    count = len(part.labels)
+    return Evaluation(given.to(torch.uint8).cpu().numpy(), loss / count, right / count)
+
+
+class Trainer:
+    """One run in training: model, optimizer, data, and the state that grows epoch by epoch."""
+
+    def __init__(
+        self,
+        run: Run,
+        raw: data.Dataset,
+        folder: Path,
+        sitting: Sitting,
+        device: torch.device,
+    ) -> None:
+        self.run, self.raw, self.folder, self.sitting = run, raw, folder, sitting
+        self.device = device
+        self.source = to_device(raw, device)
+        self.model = build_model(run)
+        initialize(self.model, run.seed, 1.0, run.scaled)
+        self.sigma_w = root_mean_square(flatten(scaled_weights(self.model, run.scaled)))
+        initialize(self.model, run.seed, run.init_scale, run.scaled)
+        self.model.to(device)
+        self.scaled = scaled_weights(self.model, run.scaled)
+        self.initial = flatten(self.scaled)
+        self.optimizer = build_optimizer(run, self.model)
+        self.diverged_epoch: int | None = None
+        self.state = self._saved_state() or State(0, {}, {})
+
+    def _saved_state(self) -> State | None:
+        state = resume.load(self.run, self.folder, self.device)
+        if state:
+            self.model.load_state_dict(state.model)
+            self.optimizer.load_state_dict(state.optimizer)
+            match_strides(self.optimizer)
+            log(f"resuming after epoch {state.epoch} of {self.run.epochs}")
+        return state
+
+    def fit(self, lease: Lease, stop: StopRequests) -> None:
+        """Train to the last epoch or to divergence. Raises Interrupted when asked to stop."""
+        clock = SaveClock(self.sitting.engine.save_every, self.sitting.deadline)
+        self.state.seconds.startup += time.monotonic() - self.sitting.started
+        last_line = time.monotonic()
+        while self.state.epoch < self.run.epochs and self.diverged_epoch is None:
+            self.step_epoch()
+            clock.epoch_ended()
+            if time.monotonic() - last_line > LOG_EVERY:
+                last_line = time.monotonic()
+                log(f"epoch {self.state.epoch} of {self.run.epochs}")
+            if self.state.epoch == self.run.epochs or self.diverged_epoch is not None:
+                continue
+            reason = stop.reason or ("the time limit" if clock.out_of_time() else None)
+            if clock.due() or reason:
+                self.save(lease)
+            if reason:
+                raise Interrupted(
+                    f"stopped by {reason} after epoch {self.state.epoch} of {self.run.epochs} of"
+                    f" {self.run.id}; saved: start the same command again to go on"
+                )
+
+    def save(self, lease: Lease) -> None:
+        """Save the state to go on from."""
+        self.state.model = self.model.state_dict()
+        self.state.optimizer = self.optimizer.state_dict()
+        resume.save(self.state, self.run, self.folder, lease.check)
+
+    def step_epoch(self) -> None:
+        """One epoch, and where one is due an evaluation and its row of the history."""
+        started = time.monotonic()
+        epoch = self.state.epoch + 1
+        train_loss, train_acc = self._train_epoch(epoch)
+        trained = time.monotonic()
+        due = epoch % self.run.eval_every == 0 or epoch == self.run.epochs
+        if due or not isfinite(train_loss):
+            self._record(epoch, train_loss, train_acc)
+        self.state.epoch = epoch
+        self.state.seconds.training += trained - started
+        self.state.seconds.evaluation += time.monotonic() - trained
+
+    def _train_epoch(self, epoch: int) -> tuple[float, float]:
+        """Mean loss and accuracy over the epoch, in training mode, as the weights moved."""
+        self.model.train()
+        train = self.source.train
+        count = len(train.labels)
+        order = torch.from_numpy(epoch_order(self.run.seed, epoch, count)).to(self.device)
+        images, labels = train.images[order], train.labels[order]
+        sums = torch.zeros(2, dtype=torch.float64, device=self.device)
+        batches = zip(
+            images.split(self.run.batch_size), labels.split(self.run.batch_size), strict=True
+        )
+        for batch_images, batch_labels in batches:
+            logits = self.model(self.source.batch(batch_images))
+            loss = F.cross_entropy(logits, batch_labels)
+            self.optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            self.optimizer.step()
+            with torch.no_grad():
+                sums[0] += loss.detach() * len(batch_labels)
+                sums[1] += (logits.argmax(1) == batch_labels).sum()
+        loss_sum, correct = sums.tolist()
+        return loss_sum / count, correct / count
+
+    def _record(self, epoch: int, train_loss: float, train_acc: float) -> None:
+        """Evaluate on validation, add a row, keep the model if it is the best, note divergence."""
+        validation = evaluate(self.model, self.source.validation, self.source)
+        weights = flatten(self.scaled)
+        norm, overlap = torch.stack(
+            [weights.norm(), F.cosine_similarity(weights, self.initial, dim=0)]
+        ).tolist()
+        row = {
+            "epoch": epoch,
+            "step": epoch * self.run.steps_per_epoch,
+            "lr": self.run.lr,
+            "train_loss": train_loss,
+            "train_acc": train_acc,
+            "val_loss": validation.loss,
+            "val_acc": validation.accuracy,
+            "weight_norm": norm,
+            "init_overlap": overlap,
+        }
+        self.state.history.append(row | {k: nan for k, v in row.items() if not isfinite(v)})
+        if not (isfinite(train_loss) and isfinite(validation.loss)):
+            self.diverged_epoch = epoch
+            return
+        best = self.state.best
+        if is_better(validation.accuracy, best and best["val_acc"]):
+            model = {name: value.clone() for name, value in self.model.state_dict().items()}
+            self.state.best = {"epoch": epoch, "val_acc": validation.accuracy, "model": model}
+
+    def outcome(self) -> Outcome:
+        """Judge the selected and the final predictor; here, and only here, test images are used."""
+        if self.diverged_epoch is not None:
+            nothing = outputs.no_predictions()
+            return Outcome(
+                "diverged",
+                self.state.history,
+                None,
+                self.diverged_epoch,
+                {},
+                {},
+                nothing,
+                nothing,
+                self.sigma_w,
+            )
+        final, final_predictions = self._judge()
+        self.model.load_state_dict(self.state.best["model"])
+        selected, selected_predictions = self._judge()
+        return Outcome(
+            "done",
+            self.state.history,
+            self.state.best["epoch"],
+            None,
+            selected,
+            final,
+            selected_predictions,
+            final_predictions,
+            self.sigma_w,
+        )
+
+    def _judge(self) -> tuple[dict[str, float], Predictions]:
+        """Accuracies on the three parts, in evaluation mode, and the classes given."""
+        started = time.monotonic()
+        train, validation, test = (
+            evaluate(self.model, part, self.source)
+            for part in (self.source.train, self.source.validation, self.source.test)
+        )
+        self.state.seconds.evaluation += time.monotonic() - started
+        accuracies = {
+            "train_acc": train.accuracy,
+            "val_acc": validation.accuracy,
+            "test_acc": test.accuracy,
+        }
+        return accuracies, Predictions(validation.classes, test.classes)
+
+    def timing(self) -> dict[str, Any]:
+        """What it took: seconds, samples a second, device, host, versions and code."""
+        seconds = self.state.seconds
+        samples = self.state.epoch * self.run.train_size
+        return {
+            "seconds_startup": round(seconds.startup, 3),
+            "seconds_training": round(seconds.training, 3),
+            "seconds_evaluation": round(seconds.evaluation, 3),
+            "samples_per_second": round(samples / max(seconds.training, 1e-9), 1),
+            "device": device_name(self.device),
+            "threads": self.sitting.engine.threads,
+            "host": platform.node(),
+            "python": platform.python_version(),
+            "torch": torch.__version__,
+            "numpy": np.__version__,
+            "commit": code_commit(),
+        }
+
+
+def device_name(device: torch.device) -> str:
+    """What a person would call the device."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    return f"CPU ({platform.machine()})"
+
+
+def code_commit() -> str | None:
+    """The commit of the code, with + if it was changed since; None outside a checkout."""
+    try:
+        described = subprocess.run(
+            ["git", "describe", "--always", "--dirty=+", "--exclude=*"],
+            cwd=Path(__file__).parent,
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return described.stdout.strip()

@@ -1,0 +1,24 @@
+"""Figures, each from the tables alone."""
+
+
+rule figure:
+    """One figure, as SVG for papers and the report, as PNG for slides."""
+    input:
+        selected=f"{STUDY_FOLDER}/selected.csv",
+        spread=f"{STUDY_FOLDER}/spread.csv",
+    output:
+        svg=f"{STUDY_FOLDER}/figures/{{figure}}.svg",
+        png=f"{STUDY_FOLDER}/figures/{{figure}}.png",
+    wildcard_constraints:
+        figure="|".join(FIGURES),
+    params:
+        plan=study.digest,
+        code=source_digest("scripts/figure.py"),
+    log:
+        f"results/logs/{study.name}/figure_{{figure}}.log",
+    conda:
+        "../../envs/analysis.yaml"
+    message:
+        "draw {wildcards.figure}"
+    script:
+        "../scripts/figure.py"

@@ -1,0 +1,24 @@
+"""The report: one page that someone who has not read the paper can read."""
+
+
+rule report:
+    """The study's question, finding, claims, figures, gaps and costs in one offline page."""
+    input:
+        runs=f"{STUDY_FOLDER}/runs.csv",
+        spread=f"{STUDY_FOLDER}/spread.csv",
+        claims=f"{STUDY_FOLDER}/claims.csv",
+        figures=collect(f"{STUDY_FOLDER}/figures/{{figure}}.svg", figure=FIGURES),
+        timings=study_runs("timing.json"),
+    output:
+        page=f"{STUDY_FOLDER}/report.html",
+    params:
+        plan=study.digest,
+        code=source_digest("scripts/report.py", "report/report.html.j2"),
+    log:
+        f"results/logs/{study.name}/report.log",
+    conda:
+        "../../envs/analysis.yaml"
+    message:
+        "write the report"
+    script:
+        "../scripts/report.py"

@@ -1,0 +1,40 @@
+"""From selected predictors to the spread over init scales, and to verdicts."""
+
+
+rule spread:
+    """Largest minus smallest mean test accuracy over init scales, for each configuration."""
+    input:
+        selected=f"{STUDY_FOLDER}/selected.csv",
+        predictions=study_runs("predictions.npz"),
+    output:
+        table=f"{STUDY_FOLDER}/spread.csv",
+    params:
+        plan=study.digest,
+        code=source_digest("scripts/spread.py"),
+    log:
+        f"results/logs/{study.name}/spread.log",
+    conda:
+        "../../envs/analysis.yaml"
+    message:
+        "measure the spread over init scales"
+    script:
+        "../scripts/spread.py"
+
+
+rule claims:
+    """Each claim of the paper, judged by the rule fixed beforehand."""
+    input:
+        spread=f"{STUDY_FOLDER}/spread.csv",
+    output:
+        table=f"{STUDY_FOLDER}/claims.csv",
+    params:
+        plan=study.digest,
+        code=source_digest("scripts/claims.py"),
+    log:
+        f"results/logs/{study.name}/claims.log",
+    conda:
+        "../../envs/analysis.yaml"
+    message:
+        "judge the claims"
+    script:
+        "../scripts/claims.py"

@@ -1,0 +1,14 @@
+"""Prepare one data set."""
+
+from pathlib import Path
+
+from initmem.data import prepare
+from initmem.logs import job_log
+
+with job_log(Path(snakemake.log[0])):
+    prepare(
+        dataset=snakemake.wildcards.arrays.split("-")[0],
+        expected_sha256=snakemake.params.sha256,
+        arrays_file=Path(snakemake.output.arrays),
+        manifest_file=Path(snakemake.output.manifest),
+    )

@@ -1,0 +1,14 @@
+"""List a study's runs and their selected predictors."""
+
+from pathlib import Path
+
+from initmem.logs import job_log
+from initmem.study import load_study
+from initmem.tables import read_finished, runs_table, selected_table, write_table
+
+with job_log(Path(snakemake.log[0])):
+    study = load_study(snakemake.config)
+    folder = Path("results/runs")
+    finished = read_finished(study, folder)
+    write_table(runs_table(study, finished), Path(snakemake.output.runs))
+    write_table(selected_table(study, finished, folder), Path(snakemake.output.selected))

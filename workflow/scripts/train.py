@@ -1,0 +1,28 @@
+"""Train one run."""
+
+import time
+
+STARTED = time.monotonic()
+
+import os
+from pathlib import Path
+
+from initmem.logs import job_log
+from initmem.run import Run
+from initmem.study import load_config
+
+with job_log(Path(snakemake.log[0])):
+    from initmem.training import sitting, train
+
+    run = Run(**snakemake.params.values)
+    limited = "SLURM_JOB_ID" in os.environ
+    train(
+        run,
+        Path(snakemake.input.get("data") or f"results/data/{run.arrays_id}.npz"),
+        Path(snakemake.output.run).parent,
+        sitting(
+            load_config(snakemake.config).engine,
+            STARTED,
+            snakemake.resources.get("runtime") if limited else None,
+        ),
+    )
