@@ -128,7 +128,7 @@ def judge_unchanged(short: pd.Series, long: pd.Series) -> Judgement:
     lo = long["lo_pp"] - short["hi_pp"]
     hi = long["hi_pp"] - short["lo_pp"]
     fit = min(short["min_train_acc_final"], long["min_train_acc_final"]) >= FITS
-    inside = -UNCHANGED_PP <= lo and hi <= UNCHANGED_PP
+    inside = lo >= -UNCHANGED_PP and hi <= UNCHANGED_PP
     verdict = _by_bounds(inside, lo > UNCHANGED_PP or hi < -UNCHANGED_PP)
     notes = [f"spread {short['spread_pp']:.1f} pp, then {long['spread_pp']:.1f} pp"]
     if verdict == REPRODUCED and not fit:
@@ -181,9 +181,7 @@ def judge_trade_off(table: pd.DataFrame) -> Judgement:
     spread, best = (rows[c].to_numpy(float) for c in ("spread_pp", "best_test_acc"))
     lo, hi = configuration_bootstrap(lambda i: rank_correlation(spread[i], best[i]), len(rows))
     verdict = _by_bounds(hi < 0, lo > 0)
-    return Judgement(
-        rank_correlation(spread, best), lo, hi, verdict, f"{len(rows)} configurations"
-    )
+    return Judgement(rank_correlation(spread, best), lo, hi, verdict, f"{len(rows)} configurations")
 
 
 def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
@@ -205,7 +203,7 @@ def configuration_bootstrap(
 
 
 def claims_table(study: Study, spreads: pd.DataFrame) -> pd.DataFrame:
-    """claims.csv: each claim with what was measured, the rule, the verdict and the runs behind it."""
+    """claims.csv: each claim with its rule, what was measured, the verdict, the runs behind it."""
     rows = []
     for claim in CLAIMS:
         served = _served(study, spreads, claim.id)

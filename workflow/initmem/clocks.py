@@ -61,7 +61,9 @@ def clocks(run: Run, largest_scale: float, sigma_w: float) -> Clocks:
         return Clocks(nan, nan, nan, nan)
     if facts.adaptive:
         decoupled = decoupled_clock(run.lr, run.weight_decay, run.steps) if facts.decoupled else 0.0
-        return Clocks(0.0, 0.0, decoupled, adaptive_clock(run.lr, run.steps, largest_scale, sigma_w))
+        return Clocks(
+            0.0, 0.0, decoupled, adaptive_clock(run.lr, run.steps, largest_scale, sigma_w)
+        )
     momentum = run.values()["momentum"]
     return Clocks(
         implicit_clock(run.lr, momentum, run.steps, run.batch_size),

@@ -55,7 +55,9 @@ class Lease:
     def check(self) -> None:
         """Raise Interrupted unless the lease is still ours."""
         if _read(self.path).get("token") != self.token:
-            raise Interrupted(f"another process has taken over {self.path.parent}; it goes on there")
+            raise Interrupted(
+                f"another process has taken over {self.path.parent}; it goes on there"
+            )
 
     def _acquire(self) -> None:
         told = False
@@ -126,7 +128,7 @@ def _machine() -> str | None:
     """A name for the space in which process numbers mean something; None where unknown."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-        return f"{platform.node()}/{boot}/{os.readlink('/proc/self/ns/pid')}"
+        return f"{platform.node()}/{boot}/{Path('/proc/self/ns/pid').readlink()}"
     except OSError:
         return None
 

@@ -28,7 +28,7 @@ def job_log(path: Path) -> Iterator[None]:
     """
     terminal = sys.stderr
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "a", encoding="utf-8") as file, redirect_stdout(file), redirect_stderr(file):
+    with path.open("a", encoding="utf-8") as file, redirect_stdout(file), redirect_stderr(file):
         try:
             yield
         except (UserError, Interrupted) as error:

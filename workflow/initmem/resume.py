@@ -7,7 +7,6 @@ of the run's values. The state before it is kept as a fall-back.
 import hashlib
 import io
 import json
-import os
 import signal
 import time
 from collections.abc import Callable
@@ -72,7 +71,7 @@ def save(state: State, run: Run, folder: Path, permit: Callable[[], None]) -> No
     def keep_previous() -> None:
         permit()
         if path.exists():
-            os.replace(path, folder / PREVIOUS_NAME)
+            path.replace(folder / PREVIOUS_NAME)
 
     with atomic_write(path, keep_previous) as file:
         file.write(hashlib.sha256(payload).digest())

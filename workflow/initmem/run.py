@@ -12,8 +12,16 @@ from collections.abc import Mapping
 from math import ceil, isfinite
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
-from pydantic import ValidationInfo, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from initmem.catalogue import DATASETS, MODELS, OPTIMIZERS, DatasetFacts, OptimizerFacts
 from initmem.errors import UserError
@@ -164,12 +172,13 @@ class Run(BaseModel):
             raise ValueError(f"image_size: {self.dataset} comes in {facts.image_size} only")
         if self.train_size > facts.train or self.train_size % facts.classes:
             raise ValueError(
-                f"subset: a multiple of {facts.classes} up to {facts.train} is needed, not {self.subset}"
+                f"subset: a multiple of {facts.classes} up to {facts.train} is needed,"
+                f" not {self.subset}"
             )
         if self.batch_size > 1 and self.train_size % self.batch_size == 1:
             raise ValueError(
-                f"batch_size: {self.batch_size} leaves a last batch of one image of {self.train_size},"
-                " which batch normalization cannot train on; choose another"
+                f"batch_size: {self.batch_size} leaves a last batch of one of {self.train_size}"
+                " images, which batch normalization cannot train on; choose another"
             )
         if self.batch_size == 1:
             raise ValueError("batch_size: batch normalization needs two images or more")
@@ -205,7 +214,9 @@ class Run(BaseModel):
     @property
     def arrays_id(self) -> str:
         """The prepared arrays that this run reads: the data set, and its checksum if unusual."""
-        return self.dataset if self.data_sha256 is None else f"{self.dataset}-{self.data_sha256[:8]}"
+        return (
+            self.dataset if self.data_sha256 is None else f"{self.dataset}-{self.data_sha256[:8]}"
+        )
 
     @property
     def dataset_id(self) -> str:
@@ -337,7 +348,7 @@ def first_problem(error: ValidationError, prefix: str = "") -> str:
     text = problem["msg"].removeprefix("Value error, ")
     text = {"extra_forbidden": "unknown key", "missing": "is missing"}.get(problem["type"], text)
     shown = ""
-    if problem["type"] not in ("missing", "extra_forbidden"):
-        if not isinstance(problem["input"], (dict, list)):
-            shown = f" (given: {problem['input']!r})"
+    told = problem["type"] in ("missing", "extra_forbidden")
+    if not told and not isinstance(problem["input"], (dict, list)):
+        shown = f" (given: {problem['input']!r})"
     return f"{key}: {text[:1].lower()}{text[1:]}{shown}" if key else text

@@ -108,7 +108,7 @@ class Study:
 
     @property
     def digest(self) -> str:
-        """Changes when a run is added or dropped, or a sweep is renamed, relabelled or re-purposed."""
+        """Changes when a run is added or dropped, or a sweep gets another name or purpose."""
         plan = [self.name, self.title, sorted(self.runs), [vars(sweep) for sweep in self.sweeps]]
         return hashlib.sha256(json.dumps(plan).encode()).hexdigest()[:16]
 
@@ -165,7 +165,9 @@ def _product(where: str, axes: Mapping[str, Any], data: Mapping[str, DataSource]
     known = [name for name in Run.model_fields if name not in OWN_VALUES]
     for axis, values in axes.items():
         if axis not in known:
-            raise UserError(f"configuration: {where}: unknown axis '{axis}'; one of {', '.join(known)}")
+            raise UserError(
+                f"configuration: {where}: unknown axis '{axis}'; one of {', '.join(known)}"
+            )
         if values == []:
             raise UserError(f"configuration: {where}: axis '{axis}' has no value")
     lists = [values if isinstance(values, list) else [values] for values in axes.values()]

@@ -39,7 +39,10 @@ def value_columns(run: Run) -> Row:
 
 
 def read_finished(study: Study, runs_folder: Path) -> dict[str, dict[str, Any]]:
-    """run.json of each planned run that has one, by id. Raises UserError for a file of another run."""
+    """run.json of each planned run that has one, by id.
+
+    Raises UserError for a file that is unreadable or of another run.
+    """
     finished = {}
     for run_id, run in study.runs.items():
         folder = runs_folder / run_id
@@ -124,7 +127,7 @@ def _selected_row(run: Run, summary: Mapping[str, Any] | None, folder: Path) -> 
 
 def spread_table(study: Study, selected: pd.DataFrame, runs_folder: Path) -> pd.DataFrame:
     """spread.csv: one row for each configuration, in the order of the study."""
-    grouped = {name: rows for name, rows in selected.groupby("configuration", sort=False)}
+    grouped = dict(iter(selected.groupby("configuration", sort=False)))
     return pd.DataFrame(
         _spread_row(study, name, runs, grouped[name], runs_folder)
         for name, runs in study.configurations.items()

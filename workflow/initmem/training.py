@@ -24,7 +24,7 @@ from initmem.models import build_model
 from initmem.optimizers import build_optimizer, match_strides
 from initmem.outputs import Outcome, Predictions
 from initmem.randomness import epoch_order
-from initmem.resume import SaveClock, Seconds, State, StopRequests
+from initmem.resume import SaveClock, State, StopRequests
 from initmem.run import PROTOCOL, Run
 from initmem.selection import is_better
 from initmem.study import Engine

@@ -6,12 +6,12 @@ rule prepare:
     output:
         arrays="results/data/{arrays}.npz",
         manifest="results/data/{arrays}.json",
-    params:
-        sha256=expected_sha256,
     log:
         "results/logs/data/{arrays}.log",
     conda:
         "../../envs/train.yaml"
+    params:
+        sha256=expected_sha256,
     message:
         "prepare the data '{wildcards.arrays}'"
     script:

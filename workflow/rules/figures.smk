@@ -9,15 +9,15 @@ rule figure:
     output:
         svg=f"{STUDY_FOLDER}/figures/{{figure}}.svg",
         png=f"{STUDY_FOLDER}/figures/{{figure}}.png",
+    log:
+        f"results/logs/{study.name}/figure_{{figure}}.log",
     wildcard_constraints:
         figure="|".join(FIGURES),
+    conda:
+        "../../envs/analysis.yaml"
     params:
         plan=study.digest,
         code=source_digest("scripts/figure.py"),
-    log:
-        f"results/logs/{study.name}/figure_{{figure}}.log",
-    conda:
-        "../../envs/analysis.yaml"
     message:
         "draw {wildcards.figure}"
     script:

@@ -11,13 +11,13 @@ rule report:
         timings=study_runs("timing.json"),
     output:
         page=f"{STUDY_FOLDER}/report.html",
-    params:
-        plan=study.digest,
-        code=source_digest("scripts/report.py", "report/report.html.j2"),
     log:
         f"results/logs/{study.name}/report.log",
     conda:
         "../../envs/analysis.yaml"
+    params:
+        plan=study.digest,
+        code=source_digest("scripts/report.py", "report/report.html.j2"),
     message:
         "write the report"
     script:

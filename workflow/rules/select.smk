@@ -9,13 +9,13 @@ rule select:
     output:
         runs=f"{STUDY_FOLDER}/runs.csv",
         selected=f"{STUDY_FOLDER}/selected.csv",
-    params:
-        plan=study.digest,
-        code=source_digest("scripts/select.py"),
     log:
         f"results/logs/{study.name}/select.log",
     conda:
         "../../envs/analysis.yaml"
+    params:
+        plan=study.digest,
+        code=source_digest("scripts/select.py"),
     message:
         "select the validation-best predictors"
     script:

@@ -8,13 +8,13 @@ rule spread:
         predictions=study_runs("predictions.npz"),
     output:
         table=f"{STUDY_FOLDER}/spread.csv",
-    params:
-        plan=study.digest,
-        code=source_digest("scripts/spread.py"),
     log:
         f"results/logs/{study.name}/spread.log",
     conda:
         "../../envs/analysis.yaml"
+    params:
+        plan=study.digest,
+        code=source_digest("scripts/spread.py"),
     message:
         "measure the spread over init scales"
     script:
@@ -27,13 +27,13 @@ rule claims:
         spread=f"{STUDY_FOLDER}/spread.csv",
     output:
         table=f"{STUDY_FOLDER}/claims.csv",
-    params:
-        plan=study.digest,
-        code=source_digest("scripts/claims.py"),
     log:
         f"results/logs/{study.name}/claims.log",
     conda:
         "../../envs/analysis.yaml"
+    params:
+        plan=study.digest,
+        code=source_digest("scripts/claims.py"),
     message:
         "judge the claims"
     script:

@@ -10,13 +10,13 @@ rule train:
         predictions="results/runs/{run}/predictions.npz",
         timing="results/runs/{run}/timing.json",
         run="results/runs/{run}/run.json",
-    params:
-        values=run_values,
     log:
         "results/runs/{run}/train.log",
     conda:
         "../../envs/train.yaml"
     threads: settings.engine.threads
+    params:
+        values=run_values,
     message:
         "train {wildcards.run}"
     script:

@@ -1,0 +1,51 @@
+# Thin: makes the environment that a target needs, then calls snakemake or pytest.
+# Another Python: make demo PYTHON=python3.12
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUN_READY := $(VENV)/.run-ready
+TEST_READY := $(VENV)/.test-ready
+PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help demo study test lint format golden clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
+
+demo: $(RUN_READY) ## the study's finding on handwritten digits: minutes on two CPU cores
+	$(BIN)/snakemake --config study=demo
+	@echo "The report is results/demo/report.html"
+
+study: $(RUN_READY) ## the study that config.yaml chooses; another: make study STUDY=name
+	$(BIN)/snakemake $(if $(STUDY),--config study=$(STUDY))
+
+test: lint ## lint, then all tests
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+lint: $(TEST_READY) ## ruff, snakefmt and snakemake's linter
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/snakefmt --check --compact-diff Snakefile workflow/rules
+	$(BIN)/snakemake --lint
+
+format: $(TEST_READY) ## write code in the project's format
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+	$(BIN)/snakefmt Snakefile workflow/rules
+
+golden: $(TEST_READY) ## record the golden run anew, after raising `protocol`
+	$(BIN)/python tests/unit/golden.py
+
+clean: ## remove the environment; results stay
+	rm -rf $(VENV)
+
+$(RUN_READY): envs/requirements.txt envs/constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is %s; name another: make PYTHON=python3.11" % sys.version.split()[0])'
+	$(PYTHON) -m venv $(VENV)
+	$(PIP_INSTALL) -r envs/requirements.txt
+	@touch $@
+
+$(TEST_READY): envs/requirements-test.txt $(RUN_READY)
+	$(PIP_INSTALL) -r envs/requirements-test.txt
+	@touch $@
