@@ -236,20 +236,21 @@ class Run(BaseModel):
             optimizer += f"-m{number_text(self.momentum)}"
         if self.optimizer_args:
             optimizer += f"-x{short_hash(self.optimizer_args)}"
+        weight_decay = f"wd{number_text(self.weight_decay)}"
+        if self.decayed != "all":
+            weight_decay += f"-{self.decayed}"
         parts = [
             f"{self.model}-w{self.width}",
             optimizer,
             f"lr{number_text(self.lr)}",
             f"b{self.batch_size}",
-            f"wd{number_text(self.weight_decay)}",
+            weight_decay,
             f"e{self.epochs}",
         ]
         if self.scaled != "all":
             parts.append(f"scaled-{self.scaled}")
-        if self.decayed != "all":
-            parts.append(f"decayed-{self.decayed}")
         if self.eval_every != 1:
-            parts.append(f"every{self.eval_every}")
+            parts.append(f"ev{self.eval_every}")
         if self.deterministic:
             parts.append("det")
         if self.protocol != 1:
@@ -283,28 +284,21 @@ class Run(BaseModel):
         return spelled
 
 
-_NUMBER = r"[0-9][0-9.e+-]*"
-_DATASET_PATTERN = r"[a-z][a-z0-9]*(?:-[0-9a-f]{8})?(?:-n[0-9]+)?(?:-split[0-9]+)?"
-_CONFIGURATION_PATTERN = (
-    r"[a-z][a-z0-9]*-w[0-9]+"
-    rf"_[A-Za-z][A-Za-z0-9]*(?:-m{_NUMBER})?(?:-x[0-9a-f]{{8}})?"
-    rf"_lr{_NUMBER}_b[0-9]+_wd{_NUMBER}_e[0-9]+"
-    r"(?:_scaled-[a-z]+)?(?:_decayed-[a-z]+)?(?:_every[0-9]+)?(?:_det)?(?:_p[0-9]+)?"
-)
-RUN_ID_PATTERN = rf"{_DATASET_PATTERN}/{_CONFIGURATION_PATTERN}/scale{_NUMBER}_seed[0-9]+"
-"""What every id looks like (a regular expression without groups, fit for a wildcard)."""
-
-_PARSER = re.compile(
-    r"(?P<dataset>[a-z0-9]+?)(?:-(?P<data_sha256>[0-9a-f]{8}))?"
+_NUMBER = r"[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"
+_ID_PARTS = (
+    r"(?P<dataset>[a-z][a-z0-9]*)(?:-(?P<data_sha256>[0-9a-f]{8}))?"
     r"(?:-n(?P<subset>[0-9]+))?(?:-split(?P<split>[0-9]+))?"
-    r"/(?P<model>[a-z0-9]+)-w(?P<width>[0-9]+)"
-    rf"_(?P<optimizer>[A-Za-z0-9]+)(?:-m(?P<momentum>{_NUMBER}?))?"
+    r"/(?P<model>[a-z][a-z0-9]*)-w(?P<width>[0-9]+)"
+    rf"_(?P<optimizer>[A-Za-z][A-Za-z0-9]*)(?:-m(?P<momentum>{_NUMBER}))?"
     r"(?:-x(?P<optimizer_args>[0-9a-f]{8}))?"
-    rf"_lr(?P<lr>{_NUMBER})_b(?P<batch_size>[0-9]+)_wd(?P<weight_decay>{_NUMBER})_e(?P<epochs>[0-9]+)"
-    r"(?:_scaled-(?P<scaled>[a-z]+))?(?:_decayed-(?P<decayed>[a-z]+))?"
-    r"(?:_every(?P<eval_every>[0-9]+))?(?P<deterministic>_det)?(?:_p(?P<protocol>[0-9]+))?"
+    rf"_lr(?P<lr>{_NUMBER})_b(?P<batch_size>[0-9]+)"
+    rf"_wd(?P<weight_decay>{_NUMBER})(?:-(?P<decayed>[a-z]+))?_e(?P<epochs>[0-9]+)"
+    r"(?:_scaled-(?P<scaled>[a-z]+))?"
+    r"(?:_ev(?P<eval_every>[0-9]+))?(?P<deterministic>_det)?(?:_p(?P<protocol>[0-9]+))?"
     rf"/scale(?P<init_scale>{_NUMBER})_seed(?P<seed>[0-9]+)"
 )
+RUN_ID_PATTERN = re.sub(r"\(\?P<\w+>", "(?:", _ID_PARTS)
+"""What every id looks like: a regular expression without named groups, fit for a wildcard."""
 
 
 def rare_values(runs: Mapping[str, Run]) -> dict[str, Any]:
@@ -323,7 +317,7 @@ def run_from_id(text: str, rare: Mapping[str, Any] | None = None) -> Run:
 
     Raises UserError for a text that is no id, or not the one form of its id.
     """
-    match = _PARSER.fullmatch(text)
+    match = re.fullmatch(_ID_PARTS, text)
     if not match:
         raise UserError(f"'{text}' is not the id of a run")
     values: dict[str, Any] = {k: v for k, v in match.groupdict().items() if v is not None}

@@ -178,7 +178,7 @@ def _product(where: str, axes: Mapping[str, Any], data: Mapping[str, DataSource]
         try:
             planned.append(Run(**values, data_sha256=source.sha256, protocol=PROTOCOL))
         except ValidationError as error:
-            raise UserError(f"configuration: {where}: {first_problem(error)}") from None
+            raise UserError(f"configuration: {first_problem(error, where)}") from None
     return planned
 
 

@@ -1,0 +1,46 @@
+"""What many tests need: a small run, its data, and a training in this process."""
+
+import time
+from pathlib import Path
+
+from initmem.catalogue import DATASETS
+from initmem.data import prepare
+from initmem.run import Run
+from initmem.study import Engine
+from initmem.training import Sitting, train
+
+ENGINE = Engine(threads=1, device="cpu", save_every=60, lease_timeout=20, keep_weights=False)
+
+SMALL = {
+    "dataset": "digits",
+    "model": "resnet9",
+    "width": 2,
+    "optimizer": "sgd",
+    "lr": 0.05,
+    "batch_size": 64,
+    "weight_decay": 0.001,
+    "epochs": 3,
+    "init_scale": 2,
+    "seed": 0,
+    "subset": 100,
+}
+
+
+def small_run(**values) -> Run:
+    """A run that trains in a fraction of a second; 100 images, so its last batch is short."""
+    return Run(**SMALL | values)
+
+
+def prepared_digits(folder: Path) -> Path:
+    """The digits as the workflow prepares them; the path of the arrays."""
+    arrays = folder / "digits.npz"
+    if not arrays.exists():
+        prepare("digits", DATASETS["digits"].sha256, arrays, folder / "digits.json")
+    return arrays
+
+
+def train_here(run: Run, arrays: Path, folder: Path, **engine) -> Path:
+    """Train a run in this process; the folder that holds its files."""
+    settings = ENGINE.model_copy(update=engine)
+    train(run, arrays, folder, Sitting(settings, time.monotonic()))
+    return folder

@@ -1,0 +1,163 @@
+"""A configuration becomes a plan: typed, deduplicated, and refused by name when it is wrong."""
+
+import copy
+from pathlib import Path
+
+import pytest
+import yaml
+from initmem.errors import UserError
+from initmem.study import load_config, load_study
+
+ROOT = Path(__file__).resolve().parents[2]
+
+CONFIG = {
+    "study": "tiny",
+    "engine": {
+        "threads": 1,
+        "device": "cpu",
+        "save_every": 60,
+        "lease_timeout": 60,
+        "keep_weights": False,
+    },
+    "data": {"digits": {}},
+    "studies": {
+        "tiny": {
+            "title": "Tiny",
+            "axes": {
+                "dataset": "digits",
+                "model": "resnet9",
+                "width": 2,
+                "batch_size": 64,
+                "weight_decay": 0,
+                "epochs": 2,
+                "init_scale": [1, 2],
+                "seed": [0, 1],
+            },
+            "sweeps": {
+                "sgd": {"label": "SGD", "axes": {"optimizer": "sgd", "lr": [0.1, 0.01]}},
+                "adam": {"label": "Adam", "claims": ["C3"], "axes": {"optimizer": "adam", "lr": 0.1}},
+            },
+        }
+    },
+}
+
+
+def config(**axes) -> dict:
+    """The tiny configuration with other axes in its first sweep."""
+    changed = copy.deepcopy(CONFIG)
+    changed["studies"]["tiny"]["sweeps"]["sgd"]["axes"] |= axes
+    return changed
+
+
+def refusal(changed: dict) -> str:
+    with pytest.raises(UserError) as caught:
+        load_study(changed)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_sweep_is_the_product_of_its_axes():
+    study = load_study(CONFIG)
+    assert len(study.runs) == 2 * 2 * 2 + 2 * 2
+    assert len(study.configurations) == 3
+
+
+def test_equal_runs_of_two_sweeps_and_of_two_spellings_are_one_run():
+    changed = config(lr=[0.1, "1e-1", 0.01])
+    changed["studies"]["tiny"]["sweeps"]["again"] = {
+        "label": "Again",
+        "axes": {"optimizer": "SGD", "lr": "0.10"},
+    }
+    study = load_study(changed)
+    assert list(study.runs) == list(load_study(CONFIG).runs)
+    shared = "digits/resnet9-w2_sgd_lr0.1_b64_wd0_e2"
+    assert [sweep.name for sweep in study.sweeps_of(shared)] == ["sgd", "again"]
+
+
+def test_a_grown_grid_keeps_the_ids_of_what_it_had():
+    grown = load_study(config(lr=[0.1, 0.01, 1e-5], momentum=[0, 0.9], batch_size=[64, 128]))
+    assert set(load_study(CONFIG).runs) < set(grown.runs)
+
+
+def test_numbers_and_truth_values_given_as_text_are_what_they_say():
+    as_text = copy.deepcopy(CONFIG)
+    tiny = as_text["studies"]["tiny"]
+    tiny["axes"] |= {"epochs": "2", "init_scale": ["1", "2.0"], "seed": ["0", "1"]}
+    tiny["axes"] |= {"deterministic": "false"}
+    tiny["sweeps"]["sgd"]["axes"]["lr"] = ["0.1", "1e-2"]
+    as_text["engine"] |= {"keep_weights": "false", "threads": "1"}
+    assert load_study(as_text) == load_study(CONFIG)
+    assert load_config(as_text).engine.keep_weights is False
+
+
+def test_a_label_tells_what_varies_within_a_sweep():
+    study = load_study(CONFIG)
+    labels = [study.label(configuration) for configuration in study.configurations]
+    assert labels == ["SGD (lr 0.1)", "SGD (lr 0.01)", "Adam"]
+
+
+def test_optimizers_with_and_without_momentum_stand_side_by_side():
+    study = load_study(config(optimizer=["sgd", "rmsprop"], momentum=[0.9, 0]))
+    assert len(study.configurations) == 2 * 2 * 2 + 1
+    assert not any("NA" in run or "nan" in run or "None" in run for run in study.runs)
+
+
+def test_the_digest_changes_with_the_runs_and_the_sweeps_and_with_nothing_else():
+    digest = load_study(CONFIG).digest
+    assert load_study(config(lr=[0.1, 0.01, 0.3])).digest != digest
+    relabelled = copy.deepcopy(CONFIG)
+    relabelled["studies"]["tiny"]["sweeps"]["sgd"]["label"] = "Other"
+    assert load_study(relabelled).digest != digest
+    engine = copy.deepcopy(CONFIG)
+    engine["engine"]["save_every"] = 5
+    engine["studies"]["more"] = engine["studies"]["tiny"]
+    assert load_study(engine).digest == digest
+
+
+@pytest.mark.parametrize(
+    ("axes", "told"),
+    [
+        ({"lr": ["abc"]}, "studies.tiny.sweeps.sgd.lr: not a number (given: 'abc')"),
+        ({"learning_rate": 1}, "studies.tiny.sweeps.sgd: unknown axis 'learning_rate'"),
+        ({"lr": []}, "studies.tiny.sweeps.sgd: axis 'lr' has no value"),
+        ({"protocol": 2}, "unknown axis 'protocol'"),
+        ({"width": 0}, "studies.tiny.sweeps.sgd.width: "),
+        ({"optimizer": {"name": "sgd"}}, "studies.tiny.sweeps.sgd.optimizer: "),
+        ({"dataset": ["digits", None]}, "studies.tiny.sweeps.sgd.dataset: "),
+    ],
+)
+def test_a_wrong_axis_is_refused_by_name(axes, told):
+    assert told in refusal(config(**axes))
+
+
+def test_a_missing_axis_is_named():
+    changed = copy.deepcopy(CONFIG)
+    del changed["studies"]["tiny"]["axes"]["epochs"]
+    assert "studies.tiny.sweeps.sgd.epochs: is missing" in refusal(changed)
+
+
+def test_an_unknown_key_is_refused_wherever_it_stands():
+    for place in ([], ["engine"], ["data", "digits"], ["studies", "tiny"]):
+        changed = copy.deepcopy(CONFIG)
+        section = changed
+        for key in place:
+            section = section[key]
+        section["colour"] = "red"
+        assert ".".join([*place, "colour"]) + ": unknown key" in refusal(changed)
+
+
+def test_an_unknown_study_is_refused_with_those_there_are():
+    assert refusal(CONFIG | {"study": "demmo"}).endswith("'demmo' is unknown; one of tiny")
+
+
+@pytest.mark.parametrize("name", ["runs", "data", "logs", "a/b", "", "-x"])
+def test_a_study_may_not_take_a_name_that_is_in_use_or_no_folder(name):
+    changed = copy.deepcopy(CONFIG)
+    changed["studies"][name] = changed["studies"]["tiny"]
+    refusal(changed)
+
+
+def test_the_shipped_configuration_is_valid_for_every_study():
+    shipped = yaml.safe_load((ROOT / "config.yaml").read_text())
+    for name in shipped["studies"]:
+        assert load_study(shipped | {"study": name}).runs
