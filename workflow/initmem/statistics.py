@@ -18,6 +18,8 @@ from initmem.randomness import stream
 
 LEVEL = 0.95
 RESAMPLES = 2000
+ROUNDING = 1e-12
+"""What is left of a difference of equal accuracies after float64 arithmetic, at most."""
 
 
 @dataclass(frozen=True)
@@ -123,8 +125,8 @@ def measure_spread(values: np.ndarray) -> Spread:
 
 def _p_value(spread: float, sd: float, scales: int, seeds: int) -> float:
     """How often equal means would spread at least so far."""
-    if sd == 0:
-        return 1.0 if spread == 0 else 0.0
+    if sd < ROUNDING:
+        return 1.0 if spread < ROUNDING else 0.0
     freedom = (scales - 1) * (seeds - 1)
     return float(studentized_range.sf(spread * sqrt(seeds) / sd, scales, freedom))
 
