@@ -3,6 +3,7 @@
 from math import isnan
 
 import pytest
+
 from initmem.clocks import clocks, implicit_clock
 from support import small_run
 

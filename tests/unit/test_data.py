@@ -5,6 +5,7 @@ import shutil
 
 import numpy as np
 import pytest
+
 from initmem.catalogue import DATASETS
 from initmem.data import arrays_checksum, load, prepare, split_indices
 from initmem.errors import UserError

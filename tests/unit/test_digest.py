@@ -3,6 +3,7 @@
 import os
 
 import pytest
+
 from initmem import digest
 from initmem.digest import source_digest
 

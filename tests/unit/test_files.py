@@ -4,6 +4,7 @@ import json
 from math import nan
 
 import pytest
+
 from initmem.errors import UserError
 from initmem.files import atomic_write, csv_bytes, json_bytes, read_json, remove_temporaries
 

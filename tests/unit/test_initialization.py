@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 import torch
+from torch import nn
+
 from initmem.catalogue import MODELS
 from initmem.initialization import flatten, initialize, root_mean_square, scaled_weights
 from initmem.models import BUILDERS
-from torch import nn
 
 
 def drawn(seed: int = 0, scale: float = 1, scaled: str = "all", width: int = 16) -> nn.Module:

@@ -1,13 +1,14 @@
-"""What a right implementation must show: batch normalization makes scaled convolutions invariant."""
+"""What must hold exactly: batch normalization makes a convolution blind to its scale."""
 
 import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from torch import nn
+
 from initmem.initialization import initialize, scaled_weights
 from initmem.models import BUILDERS, ConvBlock, build_model
 from support import small_run
-from torch import nn
 
 EPS = 1e-5
 

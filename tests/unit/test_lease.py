@@ -8,6 +8,7 @@ import threading
 import time
 
 import pytest
+
 from initmem.errors import Interrupted
 from initmem.lease import LEASE_NAME, Lease
 
@@ -104,10 +105,10 @@ def test_a_heartbeat_keeps_others_out_whatever_its_clock_says(tmp_path):
 
 
 def test_whoever_lost_the_lease_is_told_before_it_writes_and_leaves_it_alone(tmp_path):
-    with pytest.raises(Interrupted, match="another process has taken over"):
-        with Lease(tmp_path, timeout=60) as lease:
-            leave_behind(tmp_path, "elsewhere")
-            lease.check()
+    told = pytest.raises(Interrupted, match="another process has taken over")
+    with told, Lease(tmp_path, timeout=60) as lease:
+        leave_behind(tmp_path, "elsewhere")
+        lease.check()
     assert json.loads((tmp_path / LEASE_NAME).read_text())["token"] == "x"
 
 

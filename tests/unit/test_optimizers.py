@@ -2,11 +2,12 @@
 
 import pytest
 import torch
+from torch import nn
+
 from initmem.catalogue import OPTIMIZERS
 from initmem.errors import UserError
 from initmem.optimizers import build_optimizer, match_strides, parameter_groups
 from support import small_run
-from torch import nn
 
 LR, DECAY = 0.01, 0.1
 

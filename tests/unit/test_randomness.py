@@ -1,6 +1,7 @@
 """Random streams depend on what they are for and on nothing else."""
 
 import numpy as np
+
 from initmem.randomness import epoch_order, stream
 
 
@@ -9,7 +10,13 @@ def test_equal_purposes_give_equal_numbers():
 
 
 def test_seed_purpose_and_epoch_each_give_a_stream_of_their_own():
-    cases = [(0, "order", 1), (1, "order", 0), (0, "order", 0), (0, "init/a", 0), (2**40, "order", 0)]
+    cases = [
+        (0, "order", 1),
+        (1, "order", 0),
+        (0, "order", 0),
+        (0, "init/a", 0),
+        (2**40, "order", 0),
+    ]
     first = {stream(*case).random() for case in cases}
     assert len(first) == len(cases)
 

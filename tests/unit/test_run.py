@@ -1,9 +1,10 @@
 """A run's identity: equal values have one readable id, and an id gives its run back."""
 
 import pytest
+from pydantic import ValidationError
+
 from initmem.errors import UserError
 from initmem.run import RUN_ID_PATTERN, Run, first_problem, number, rare_values, run_from_id
-from pydantic import ValidationError
 
 BASE = {
     "dataset": "digits",
@@ -148,15 +149,13 @@ def test_a_nonsense_id_is_refused_in_one_line(nonsense):
 
 
 def test_an_id_in_another_spelling_is_refused_with_the_right_one():
-    with pytest.raises(UserError, match="did you mean 'digits/resnet9-w8_sgd_lr0.001_b70"):
+    with pytest.raises(UserError, match=r"did you mean 'digits/resnet9-w8_sgd_lr0\.001_b70"):
         run_from_id("digits/resnet9-w8_sgd_lr0.0010_b70_wd0_e30/scale1_seed0")
 
 
 def test_every_part_of_a_path_stays_below_100_bytes():
     longest = Run(
-        **BASE
-        | EVERYTHING
-        | {"width": 512, "lr": 0.00025, "weight_decay": 0.0005, "epochs": 5000}
+        **BASE | EVERYTHING | {"width": 512, "lr": 0.00025, "weight_decay": 0.0005, "epochs": 5000}
     )
     assert max(len(part) for part in longest.id.split("/")) <= 100
 

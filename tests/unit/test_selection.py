@@ -3,6 +3,7 @@
 from math import inf, nan
 
 import pytest
+
 from initmem.selection import is_better, select_epoch
 
 

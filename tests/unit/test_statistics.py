@@ -4,6 +4,7 @@ from math import isnan, sqrt
 
 import numpy as np
 import pytest
+
 from initmem.statistics import (
     arrange,
     disagreement,

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+
 from initmem.errors import UserError
 from initmem.study import load_config, load_study
 
@@ -35,7 +36,11 @@ CONFIG = {
             },
             "sweeps": {
                 "sgd": {"label": "SGD", "axes": {"optimizer": "sgd", "lr": [0.1, 0.01]}},
-                "adam": {"label": "Adam", "claims": ["C3"], "axes": {"optimizer": "adam", "lr": 0.1}},
+                "adam": {
+                    "label": "Adam",
+                    "claims": ["C3"],
+                    "axes": {"optimizer": "adam", "lr": 0.1},
+                },
             },
         }
     },

@@ -5,6 +5,7 @@ reproduced; not reproduced (the opposite is shown); undecided (the interval stra
 not run.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isnan, nan
@@ -29,6 +30,8 @@ ERASED_SHARE = 0.25
 """C3: the share of C1's spread below which memory counts as erased."""
 FORGETS_PP = 1.5
 """C4: the spread below which SGD counts as forgetting."""
+MOST_NOTED = 6
+"""Configurations that the note to a claim names one by one; of more it counts the verdicts."""
 LEAST_CONFIGURATIONS = 4
 """C5, C6: a rank correlation over fewer configurations says nothing."""
 
@@ -63,7 +66,7 @@ CLAIMS = (
         "Low-learning-rate SGD fits the training set at every scale and still remembers the scale.",
         "26.5",
         "pp of spread",
-        f"lo >= {REMEMBERS_PP:g} pp and every scale fits (training accuracy >= {FITS:.1%})",
+        f"lo ≥ {REMEMBERS_PP:g} pp and every scale fits (training accuracy ≥ {FITS:.1%})",
     ),
     Claim(
         "C2",
@@ -71,7 +74,7 @@ CLAIMS = (
         "Training many times longer leaves the memory essentially unchanged.",
         "about 0 (26 and 26.5)",
         "pp of change in spread",
-        f"both fit, and the interval of the change lies within +-{UNCHANGED_PP:g} pp",
+        f"both fit, and the interval of the change lies within ±{UNCHANGED_PP:g} pp",
     ),
     Claim(
         "C3",
@@ -79,7 +82,7 @@ CLAIMS = (
         "Optimizers of the Adam family largely erase the memory.",
         "no figure known",
         "pp of spread, the largest of them",
-        "for each of them hi <= a quarter of C1's spread",
+        "for each of them hi ≤ a quarter of C1's spread",
     ),
     Claim(
         "C4",
@@ -87,7 +90,7 @@ CLAIMS = (
         "SGD forgets too when a larger learning rate meets explicit L2.",
         "0.3",
         "pp of spread",
-        f"hi <= {FORGETS_PP:g} pp",
+        f"hi ≤ {FORGETS_PP:g} pp",
     ),
     Claim(
         "C5",
@@ -232,13 +235,7 @@ def _served(study: Study, spreads: pd.DataFrame, claim: str) -> pd.DataFrame:
     """The rows that bear on a claim: those its sweeps name, or all for a claim about the whole."""
     if claim in ("C5", "C6"):
         return spreads
-    names = {
-        configuration
-        for sweep in study.sweeps
-        if claim in sweep.claims
-        for configuration in sweep.configurations
-    }
-    return spreads[spreads["configuration"].isin(names)]
+    return spreads[spreads["configuration"].isin(study.serving(claim))]
 
 
 def _judge(claim: str, study: Study, spreads: pd.DataFrame) -> Judgement:
@@ -272,11 +269,20 @@ def _combine(judgements: list[Judgement], labels: list[str]) -> Judgement:
     worst = min(judgements, key=lambda j: (order.index(j.verdict), -_finite(j.measured)))
     if len(judgements) == 1:
         return worst
-    each = "; ".join(
-        f"{label} {j.measured:.1f} pp, {j.verdict}"
-        for label, j in zip(labels, judgements, strict=True)
-    )
+    if len(judgements) > MOST_NOTED:
+        counts = Counter(judgement.verdict for judgement in judgements)
+        each = ", ".join(f"{counts[verdict]} {verdict}" for verdict in order if counts[verdict])
+        each = f"{len(judgements)} configurations: {each}"
+    else:
+        each = "; ".join(
+            f"{label}: {_pp(judgement.measured)}, {judgement.verdict}"
+            for label, judgement in zip(labels, judgements, strict=True)
+        )
     return Judgement(worst.measured, worst.lo, worst.hi, worst.verdict, each)
+
+
+def _pp(value: float) -> str:
+    return "no spread" if isnan(value) else f"{value:.1f} pp"
 
 
 def _finite(value: float) -> float:

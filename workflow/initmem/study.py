@@ -116,6 +116,15 @@ class Study:
         """The sweeps that a configuration belongs to."""
         return [sweep for sweep in self.sweeps if configuration in sweep.configurations]
 
+    def serving(self, claim: str) -> set[str]:
+        """The configurations that some sweep puts forward for a claim."""
+        return {
+            configuration
+            for sweep in self.sweeps
+            if claim in sweep.claims
+            for configuration in sweep.configurations
+        }
+
     def label(self, configuration: str) -> str:
         """The label of a configuration's first sweep, with the values that vary within it."""
         sweep = self.sweeps_of(configuration)[0]

@@ -21,6 +21,7 @@ except UserError as error:
 
 STUDY_FOLDER = f"results/{study.name}"
 FIGURES = ("accuracy_by_scale", "spread_by_regime", "spread_by_clock")
+REPORT_TEXTS = ("report/report.html.j2", *(f"report/{figure}.rst" for figure in FIGURES))
 RUN_FILES = ("history.csv", "predictions.npz", "timing.json", "run.json")
 
 
@@ -50,7 +51,7 @@ def data_unless_finished(wildcards):
     run = planned_run(wildcards)
     folder = Path("results/runs", wildcards.run)
     finished = all((folder / name).exists() for name in RUN_FILES)
-    return [] if finished else [f"results/data/{run.arrays_id}.npz"]
+    return [] if finished else f"results/data/{run.arrays_id}.npz"
 
 
 def expected_sha256(wildcards):

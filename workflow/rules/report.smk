@@ -17,7 +17,7 @@ rule report:
         "../../envs/analysis.yaml"
     params:
         plan=study.digest,
-        code=source_digest("scripts/report.py", "report/report.html.j2"),
+        code=source_digest("scripts/report.py", *REPORT_TEXTS),
     message:
         "write the report"
     script:
