@@ -8,6 +8,7 @@ import pytest
 
 from initmem.claims import (
     CLAIMS,
+    CONFIGURATION_VALUES,
     claims_table,
     judge_clock,
     judge_erased,
@@ -33,9 +34,11 @@ def row(lo: float, hi: float, **values) -> pd.Series:
         "min_train_acc_final": 1.0,
         "best_test_acc": 0.9,
         "clock": 1.0,
-        "epochs": 30,
         "n_runs": 15,
         "n_missing": 0,
+        "scales_without_valid_run": nan,
+        **dict.fromkeys(CONFIGURATION_VALUES, "same"),
+        "epochs": 30,
     }
     return pd.Series(base | values)
 
@@ -81,7 +84,7 @@ def test_the_change_is_long_minus_short_with_the_far_ends_as_interval():
 def test_no_change_without_a_fit_stays_undecided():
     unfit = row(24, 26, min_train_acc_final=0.9)
     assert judge_unchanged(unfit, row(24, 26)).verdict == "undecided"
-    assert "does not fit" in judge_unchanged(unfit, row(24, 26)).note
+    assert "not fitted" in judge_unchanged(unfit, row(24, 26)).note
 
 
 def test_one_seed_is_said_to_give_no_interval():
@@ -138,6 +141,27 @@ def test_regularizers_that_generalize_best_erase_memory():
     assert judge_trade_off(table(SPREADS, best_test_acc=np.tile([0, 1], 10))).verdict == "undecided"
 
 
+@pytest.mark.parametrize("key", range(5))
+def test_without_other_epochs_to_compare_with_the_clock_is_undecided(key):
+    noise = np.random.default_rng(key)
+    judged = judge_clock(table(noise.random(12), clock=noise.random(12)))
+    assert judged.verdict != "reproduced"
+    assert "same epochs" in judged.note
+
+
+def test_a_scale_without_a_valid_run_keeps_a_claim_from_being_shown():
+    gap = {"scales_without_valid_run": "8"}
+    judged = [
+        judge_remembers(row(20, 30, **gap)),
+        judge_unchanged(row(24, 26), row(24, 26, **gap)),
+        judge_erased(row(0, 1, **gap), remembered_pp=25),
+        judge_forgets(row(0, 1, **gap)),
+    ]
+    assert {judgement.verdict for judgement in judged} == {"undecided"}
+    assert all("no valid run at scale 8" in judgement.note for judgement in judged)
+    assert judge_erased(row(8, 9, **gap), remembered_pp=25).verdict == "not reproduced"
+
+
 def test_correlations_over_few_or_undefined_configurations_are_not_run():
     for judge in (judge_clock, judge_trade_off):
         assert judge(table(SPREADS[:3])).verdict == "not run"
@@ -183,7 +207,25 @@ def test_what_no_sweep_serves_or_has_no_result_is_not_run():
     assert found.loc["C3", ["n_runs", "n_missing"]].tolist() == [0, 0]
 
 
-def test_the_long_run_is_compared_with_the_short_one():
-    plan = study(sgd=("C1",), long=("C2",))
-    rows = [named("sgd", 24, 26), named("long", 23, 25)]
+def test_the_long_run_is_compared_with_the_short_one_of_the_same_setting():
+    plan = study(other=("C1",), sgd=("C1",), long=("C2",))
+    rows = [
+        named("other", 11, 12, model="another"),
+        named("sgd", 24, 26),
+        named("long", 23, 25, epochs=150),
+    ]
     assert verdicts(plan, rows)["C2"] == "reproduced"
+    rows[2]["lr"] = "another"
+    assert verdicts(plan, rows)["C2"] == "not run"
+
+
+def test_an_optimizer_is_compared_with_what_is_remembered_in_the_same_setting():
+    plan = study(small=("C1",), large=("C1",), adam=("C3",))
+    rows = [
+        named("small", 12, 14, width=8),
+        named("large", 38, 42, width=64),
+        named("adam", 6, 8, width=64, optimizer="adam", lr=0.1),
+    ]
+    assert verdicts(plan, rows)["C3"] == "reproduced"
+    rows[2]["width"] = 8
+    assert verdicts(plan, rows)["C3"] == "not reproduced"

@@ -41,5 +41,12 @@ def test_decay_counts_in_adamw_and_not_in_adam():
     assert adamw.total == pytest.approx(adam.total + adamw.decoupled)
 
 
+def test_decay_counts_in_adam_when_an_argument_decouples_it():
+    run = small_run(
+        optimizer="adam", weight_decay=0.01, optimizer_args={"decoupled_weight_decay": True}
+    )
+    assert clocks(run, 8, 0.05).decoupled > 0
+
+
 def test_an_optimizer_that_we_do_not_know_has_no_clock():
     assert isnan(clocks(small_run(optimizer="Adagrad"), 8, 0.05).total)

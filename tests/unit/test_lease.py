@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from initmem.errors import Interrupted
+from initmem.errors import Interrupted, LeaseLost
 from initmem.lease import LEASE_NAME, Lease
 
 FORK = multiprocessing.get_context("fork")
@@ -105,7 +105,7 @@ def test_a_heartbeat_keeps_others_out_whatever_its_clock_says(tmp_path):
 
 
 def test_whoever_lost_the_lease_is_told_before_it_writes_and_leaves_it_alone(tmp_path):
-    told = pytest.raises(Interrupted, match="another process has taken over")
+    told = pytest.raises(LeaseLost, match="another process has taken over")
     with told, Lease(tmp_path, timeout=60) as lease:
         leave_behind(tmp_path, "elsewhere")
         lease.check()
@@ -116,3 +116,10 @@ def test_an_unreadable_lease_is_taken_over_after_the_time_out(tmp_path):
     (tmp_path / LEASE_NAME).write_text("{")
     with Lease(tmp_path, timeout=1.5) as lease:
         lease.check()
+
+
+def test_a_request_to_stop_ends_the_waiting(tmp_path):
+    leave_behind(tmp_path, "elsewhere")
+    told = pytest.raises(Interrupted, match="stopped by SIGTERM while waiting")
+    with told, Lease(tmp_path, timeout=60, stop_reason=lambda: "SIGTERM"):
+        pass

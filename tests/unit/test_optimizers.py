@@ -67,7 +67,9 @@ def test_decay_acts_on_all_parameters_or_on_layer_weights_only():
     ("values", "told"),
     [
         ({"optimizer": "Adamski"}, "torch.optim has no class 'Adamski'"),
-        ({"optimizer": "Optimizer"}, "optimizer 'Optimizer'"),
+        ({"optimizer": "Optimizer"}, "torch.optim has no class 'Optimizer'"),
+        ({"optimizer": "LBFGS"}, "optimizer 'LBFGS' evaluates the loss itself"),
+        ({"optimizer": "Rprop"}, "optimizer 'Rprop' knows no weight_decay; set it to 0"),
         ({"optimizer_args": {"nestrov": True}}, "nestrov"),
         ({"optimizer": "adam", "optimizer_args": {"betas": [2, 0.9]}}, "beta"),
     ],

@@ -12,6 +12,7 @@ from initmem import report
 from initmem.claims import claims_table
 from initmem.report import duration, effort, finding, gaps, write_report
 from initmem.study import Study, load_study
+from initmem.tables import value_columns
 
 TEMPLATE = Path(report.__file__).parents[1] / "report" / "report.html.j2"
 FIGURE_NAMES = ("accuracy_by_scale", "spread_by_regime", "spread_by_clock")
@@ -60,8 +61,7 @@ def spreads_of(study: Study, **values: dict) -> pd.DataFrame:
         {
             "configuration": configuration,
             "label": study.label(configuration),
-            "optimizer": runs[0].optimizer,
-            "epochs": runs[0].epochs,
+            **value_columns(runs[0]),
             "n_scales": 2,
             "n_seeds": 2,
             "n_runs": 4,

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from initmem import resume
-from initmem.errors import Interrupted
+from initmem.errors import LeaseLost
 from initmem.resume import SaveClock, State
 from support import small_run
 
@@ -62,9 +62,9 @@ def test_whoever_lost_the_lease_saves_nothing(tmp_path):
     saved(tmp_path, 3)
 
     def refuse():
-        raise Interrupted
+        raise LeaseLost
 
-    with pytest.raises(Interrupted):
+    with pytest.raises(LeaseLost):
         resume.save(state(4), small_run(), tmp_path, refuse)
     assert resume.load(small_run(), tmp_path, CPU).epoch == 3
     assert len(list(tmp_path.iterdir())) == 1

@@ -18,6 +18,11 @@ from initmem.statistics import (
 TABLE = np.array([[0.82, 0.78], [0.70, 0.70], [0.61, 0.59]])
 
 
+def grid(scales: tuple[float, ...], seeds: tuple[int, ...]) -> list[tuple[float, int]]:
+    """All cells of a plan that gives every scale the same seeds."""
+    return [(scale, seed) for scale in scales for seed in seeds]
+
+
 def test_the_spread_is_the_range_of_the_means():
     assert measure_spread(TABLE).spread == pytest.approx(0.20)
 
@@ -86,33 +91,39 @@ def test_a_residual_needs_two_of_each(shape):
 def test_a_missing_cell_takes_its_seed_out_and_names_its_scale():
     cells = {(s, k): s + k / 10 for s in (1.0, 2.0, 4.0) for k in (0, 1, 2)}
     del cells[2.0, 1]
-    layout = arrange(cells, (1.0, 2.0, 4.0), (0, 1, 2))
+    layout = arrange(cells, grid((1.0, 2.0, 4.0), (0, 1, 2)))
     assert layout.seeds == (0, 2)
     assert layout.unbalanced == (2.0,)
     assert layout.empty == ()
     assert layout.values == pytest.approx(np.array([[1, 1.2], [2, 2.2], [4, 4.2]]))
 
 
+def test_a_cell_that_was_never_planned_is_no_gap():
+    cells = {(1.0, 0): 0.5, (2.0, 0): 0.4, (2.0, 1): 0.6}
+    layout = arrange(cells, list(cells))
+    assert (layout.seeds, layout.unbalanced, layout.empty) == ((0,), (), ())
+
+
 def test_nan_counts_as_no_run():
     cells = {(1.0, 0): 0.5, (1.0, 1): float("nan"), (2.0, 0): 0.4, (2.0, 1): 0.6}
-    assert arrange(cells, (1.0, 2.0), (0, 1)).seeds == (0,)
+    assert arrange(cells, grid((1.0, 2.0), (0, 1))).seeds == (0,)
 
 
 def test_a_scale_with_no_valid_run_is_set_apart_and_the_rest_is_used():
     cells = {(s, k): s for s in (1.0, 2.0) for k in (0, 1)}
-    layout = arrange(cells, (1.0, 2.0, 8.0), (0, 1))
+    layout = arrange(cells, grid((1.0, 2.0, 8.0), (0, 1)))
     assert (layout.scales, layout.empty) == ((1.0, 2.0), (8.0,))
     assert measure_spread(layout.values).spread == 1
 
 
 def test_without_any_valid_run_there_is_an_empty_layout_and_no_spread():
-    layout = arrange({}, (1.0, 2.0), (0, 1))
+    layout = arrange({}, grid((1.0, 2.0), (0, 1)))
     assert (layout.scales, layout.seeds, layout.empty) == ((), (), (1.0, 2.0))
     assert isnan(measure_spread(layout.values).spread)
 
 
 def test_scales_without_a_seed_in_common_have_no_spread():
-    layout = arrange({(1.0, 0): 0.5, (2.0, 1): 0.5}, (1.0, 2.0), (0, 1))
+    layout = arrange({(1.0, 0): 0.5, (2.0, 1): 0.5}, grid((1.0, 2.0), (0, 1)))
     assert (layout.scales, layout.seeds, layout.unbalanced) == ((1.0, 2.0), (), (1.0, 2.0))
     assert isnan(measure_spread(layout.values).spread)
 

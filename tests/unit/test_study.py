@@ -128,6 +128,8 @@ def test_the_digest_changes_with_the_runs_and_the_sweeps_and_with_nothing_else()
         ({"protocol": 2}, "unknown axis 'protocol'"),
         ({"width": 0}, "studies.tiny.sweeps.sgd.width: "),
         ({"optimizer": {"name": "sgd"}}, "studies.tiny.sweeps.sgd.optimizer: "),
+        ({"dataset": {"name": "digits"}}, "studies.tiny.sweeps.sgd.dataset: "),
+        ({"dataset": [["digits"]]}, "studies.tiny.sweeps.sgd.dataset: "),
         ({"dataset": ["digits", None]}, "studies.tiny.sweeps.sgd.dataset: "),
     ],
 )
@@ -153,6 +155,10 @@ def test_an_unknown_key_is_refused_wherever_it_stands():
 
 def test_an_unknown_study_is_refused_with_those_there_are():
     assert refusal(CONFIG | {"study": "demmo"}).endswith("'demmo' is unknown; one of tiny")
+
+
+def test_an_unknown_data_set_is_refused_by_name():
+    assert "data: 'digts' is unknown; one of digits" in refusal(CONFIG | {"data": {"digts": {}}})
 
 
 @pytest.mark.parametrize("name", ["runs", "data", "logs", "a/b", "", "-x"])

@@ -146,7 +146,7 @@ def test_every_planned_run_is_listed_with_its_status(tmp_path):
     first, second, *_ = study.runs.values()
     fake(tmp_path, first, 0.9)
     fake(tmp_path, second, None)
-    table = runs_table(study, read_finished(study, tmp_path))
+    table = runs_table(study, read_finished(study, tmp_path), tmp_path)
     assert table["status"].tolist() == ["done", "diverged"] + ["missing"] * 6
     assert table["momentum"].tolist() == [0, 0.9] * 4
 
@@ -206,5 +206,32 @@ def test_the_result_of_another_run_in_a_runs_place_is_found(tmp_path):
     by_cell(ACCURACY, tmp_path, study)
     first, second, *_ = study.runs
     (tmp_path / first / "run.json").write_bytes((tmp_path / second / "run.json").read_bytes())
-    with pytest.raises(UserError, match="is of the run"):
+    with pytest.raises(UserError, match="is of another run"):
         read_finished(study, tmp_path)
+
+
+def test_a_result_under_another_default_is_not_taken_for_this_runs(tmp_path):
+    study = plan()
+    by_cell(ACCURACY, tmp_path, study)
+    path = tmp_path / next(iter(study.runs)) / "run.json"
+    path.write_text(path.read_text().replace('"split": 0', '"split": 1'))
+    with pytest.raises(UserError, match="or of other defaults"):
+        read_finished(study, tmp_path)
+
+
+def test_a_result_from_before_a_new_value_existed_is_still_this_runs(tmp_path):
+    study = plan()
+    by_cell(ACCURACY, tmp_path, study)
+    path = tmp_path / next(iter(study.runs)) / "run.json"
+    content = path.read_text()
+    assert '    "eval_every": 1,\n' in content
+    path.write_text(content.replace('    "eval_every": 1,\n', ""))
+    assert len(read_finished(study, tmp_path)) == 4
+
+
+def test_kept_weights_are_listed_and_missing_ones_reported(tmp_path):
+    study = plan()
+    by_cell(ACCURACY, tmp_path, study)
+    (tmp_path / next(iter(study.runs)) / "weights.pt").touch()
+    table = runs_table(study, read_finished(study, tmp_path), tmp_path)
+    assert table["weights_kept"].tolist() == [True, False, False, False]

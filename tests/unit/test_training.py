@@ -116,11 +116,6 @@ def test_the_overlap_is_the_cosine_with_the_initial_weights(digits, tmp_path):
     assert float(history(frozen)[-1]["init_overlap"]) == pytest.approx(1, abs=1e-9)
 
 
-def test_a_batch_larger_than_the_data_is_all_the_data(digits, tmp_path):
-    rows = history(train_here(small_run(batch_size=1000), digits, tmp_path))
-    assert [row["step"] for row in rows] == ["1", "2", "3"]
-
-
 def test_divergence_is_a_result(digits, tmp_path):
     run = small_run(lr=1e30, epochs=50)
     found = summary(train_here(run, digits, tmp_path))

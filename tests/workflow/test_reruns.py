@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 import yaml
+
 from conftest import TAIL, Project
 
 

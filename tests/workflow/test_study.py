@@ -8,6 +8,7 @@ import time
 import pandas as pd
 import psutil
 import yaml
+
 from conftest import TAIL
 
 REPRODUCIBLE = ("run.json", "history.csv", "predictions.npz")

@@ -39,6 +39,10 @@ def _adam_arguments(**more: Any) -> MappingProxyType[str, Any]:
     return MappingProxyType({"betas": [0.9, 0.999], "eps": 1e-8, **more})
 
 
+SGD_ARGUMENTS = MappingProxyType({"dampening": 0, "nesterov": False})
+RMSPROP_ARGUMENTS = MappingProxyType({"alpha": 0.99, "eps": 1e-8, "centered": False})
+
+
 DATASETS = MappingProxyType(
     {
         "digits": DatasetFacts(
@@ -54,21 +58,27 @@ DATASETS = MappingProxyType(
 
 MODELS = ("resnet9",)
 
+RUN_FILES = ("history.csv", "predictions.npz", "timing.json", "run.json")
+"""The files of a finished run, in the order of writing: with run.json the run is finished."""
+
 OPTIMIZERS = MappingProxyType(
     {
-        "sgd": OptimizerFacts("SGD", adaptive=False, momentum=0.0),
-        "adam": OptimizerFacts("Adam", adaptive=True, arguments=_adam_arguments()),
+        "sgd": OptimizerFacts("SGD", adaptive=False, momentum=0.0, arguments=SGD_ARGUMENTS),
+        "adam": OptimizerFacts(
+            "Adam",
+            adaptive=True,
+            arguments=_adam_arguments(amsgrad=False, decoupled_weight_decay=False),
+        ),
         "adamw": OptimizerFacts(
-            "AdamW", adaptive=True, decoupled=True, arguments=_adam_arguments()
+            "AdamW", adaptive=True, decoupled=True, arguments=_adam_arguments(amsgrad=False)
         ),
         "rmsprop": OptimizerFacts(
-            "RMSprop",
-            adaptive=True,
-            momentum=0.0,
-            arguments=MappingProxyType({"alpha": 0.99, "eps": 1e-8}),
+            "RMSprop", adaptive=True, momentum=0.0, arguments=RMSPROP_ARGUMENTS
         ),
         "nadam": OptimizerFacts(
-            "NAdam", adaptive=True, arguments=_adam_arguments(momentum_decay=4e-3)
+            "NAdam",
+            adaptive=True,
+            arguments=_adam_arguments(momentum_decay=4e-3, decoupled_weight_decay=False),
         ),
     }
 )

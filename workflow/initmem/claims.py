@@ -6,7 +6,7 @@ not run.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import isnan, nan
 
@@ -15,6 +15,7 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from initmem.randomness import stream
+from initmem.run import Run
 from initmem.statistics import LEVEL, RESAMPLES
 from initmem.study import Study
 from initmem.tables import FITS
@@ -32,6 +33,22 @@ FORGETS_PP = 1.5
 """C4: the spread below which SGD counts as forgetting."""
 MOST_NOTED = 6
 """Configurations that the note to a claim names one by one; of more it counts the verdicts."""
+REGIME = (
+    "optimizer",
+    "optimizer_args",
+    "momentum",
+    "lr",
+    "weight_decay",
+    "decayed",
+    "epochs",
+    "eval_every",
+)
+"""C3: the values in which a regime may differ from the one of C1 that it is compared with."""
+LONGER = ("epochs", "eval_every")
+"""C2: the same for a longer training."""
+CONFIGURATION_VALUES = tuple(
+    name for name in Run.model_fields if name not in ("init_scale", "seed")
+)
 LEAST_CONFIGURATIONS = 4
 """C5, C6: a rank correlation over fewer configurations says nothing."""
 
@@ -113,48 +130,61 @@ CLAIMS = (
 
 def judge_remembers(row: pd.Series) -> Judgement:
     """C1 for one configuration."""
-    fits = row["min_train_acc_final"] >= FITS
     verdict = _by_bounds(row["lo_pp"] >= REMEMBERS_PP, row["hi_pp"] < REMEMBERS_PP)
-    if verdict == REPRODUCED and not fits:
-        verdict = UNDECIDED
-    note = "" if fits else f"lowest training accuracy {row['min_train_acc_final']:.2%}: not fitted"
-    return _judgement(row, verdict, note)
+    return _judgement(row, verdict, [*_unfit(row), *_gaps(row)])
 
 
 def judge_unchanged(short: pd.Series, long: pd.Series) -> Judgement:
     """C2: the spread after the long training minus that after the short one.
 
-    The interval of the difference takes the far ends of the two intervals. With one seed on a
-    side there is none, so nothing is decided; the note then tells what test images alone say.
+    The interval of the difference takes the far ends of the two 95 % intervals and so holds with
+    at least 90 %. With one seed on a side there is none, so nothing is decided; the note then
+    tells what test images alone say.
     """
     change = long["spread_pp"] - short["spread_pp"]
     lo = long["lo_pp"] - short["hi_pp"]
     hi = long["hi_pp"] - short["lo_pp"]
-    fit = min(short["min_train_acc_final"], long["min_train_acc_final"]) >= FITS
     inside = lo >= -UNCHANGED_PP and hi <= UNCHANGED_PP
     verdict = _by_bounds(inside, lo > UNCHANGED_PP or hi < -UNCHANGED_PP)
-    notes = [f"spread {short['spread_pp']:.1f} pp, then {long['spread_pp']:.1f} pp"]
-    if verdict == REPRODUCED and not fit:
-        verdict = UNDECIDED
-    if not fit:
-        notes.append("a scale does not fit the training set")
+    doubts = [*_unfit(short), *_unfit(long), *_gaps(short), *_gaps(long)]
+    notes = [f"spread {short['spread_pp']:.1f} pp, then {long['spread_pp']:.1f} pp", *doubts]
     if isnan(lo) or isnan(hi):
         notes.append("one seed gives no interval over seeds, so this stays undecided")
+    else:
+        notes.append("the interval holds with at least 90 %")
     if not isnan(long["images_lo_pp"]):
         images = f"{long['images_lo_pp']:.1f} to {long['images_hi_pp']:.1f} pp"
         notes.append(f"other test images alone would give the long run {images}")
-    return Judgement(change, lo, hi, verdict, "; ".join(notes))
+    return Judgement(change, lo, hi, _doubted(verdict, doubts), "; ".join(notes))
 
 
 def judge_erased(row: pd.Series, remembered_pp: float) -> Judgement:
     """C3 for one configuration, given C1's spread."""
     bound = ERASED_SHARE * remembered_pp
-    return _judgement(row, _by_bounds(row["hi_pp"] <= bound, row["lo_pp"] > bound))
+    return _judgement(row, _by_bounds(row["hi_pp"] <= bound, row["lo_pp"] > bound), _gaps(row))
 
 
 def judge_forgets(row: pd.Series) -> Judgement:
     """C4 for one configuration."""
-    return _judgement(row, _by_bounds(row["hi_pp"] <= FORGETS_PP, row["lo_pp"] > FORGETS_PP))
+    verdict = _by_bounds(row["hi_pp"] <= FORGETS_PP, row["lo_pp"] > FORGETS_PP)
+    return _judgement(row, verdict, _gaps(row))
+
+
+def _unfit(row: pd.Series) -> list[str]:
+    """A doubt where some scale does not fit the training set."""
+    lowest = row["min_train_acc_final"]
+    return [] if lowest >= FITS else [f"lowest training accuracy {lowest:.2%}: not fitted"]
+
+
+def _gaps(row: pd.Series) -> list[str]:
+    """A doubt where a planned scale has no valid run: what it would do is not known."""
+    empty = row["scales_without_valid_run"]
+    return [] if pd.isna(empty) or empty == "" else [f"no valid run at scale {empty}"]
+
+
+def _doubted(verdict: str, doubts: list[str]) -> str:
+    """A doubt keeps a claim from being shown, never its opposite."""
+    return UNDECIDED if doubts and verdict == REPRODUCED else verdict
 
 
 def judge_clock(table: pd.DataFrame) -> Judgement:
@@ -166,14 +196,14 @@ def judge_clock(table: pd.DataFrame) -> Judgement:
 
     def excess(chosen: np.ndarray) -> float:
         with_clock = rank_correlation(spread[chosen], clock[chosen])
-        return abs(with_clock) - abs(rank_correlation(spread[chosen], epochs[chosen]))
+        return -with_clock - abs(rank_correlation(spread[chosen], epochs[chosen]))
 
     lo, hi = configuration_bootstrap(excess, len(rows))
     measured = rank_correlation(spread, clock)
-    verdict = _by_bounds(measured < 0 and lo > 0, measured >= 0 or hi < 0)
-    return Judgement(
-        measured, lo, hi, verdict, f"{len(rows)} configurations; interval of the difference"
-    )
+    notes = [f"{len(rows)} configurations", "the interval is of its strength beyond epochs'"]
+    doubts = [] if np.ptp(epochs) else ["all have the same epochs, so nothing is to be compared"]
+    verdict = _doubted(_by_bounds(measured < 0 and lo > 0, hi < 0), doubts)
+    return Judgement(measured, lo, hi, verdict, "; ".join([*notes, *doubts]))
 
 
 def judge_trade_off(table: pd.DataFrame) -> Judgement:
@@ -207,11 +237,11 @@ def configuration_bootstrap(
 
 def claims_table(study: Study, spreads: pd.DataFrame) -> pd.DataFrame:
     """claims.csv: each claim with its rule, what was measured, the verdict, the runs behind it."""
-    rows = []
+    table = []
     for claim in CLAIMS:
-        served = _served(study, spreads, claim.id)
+        rows = served(study, spreads, claim.id)
         judgement = _judge(claim.id, study, spreads)
-        rows.append(
+        table.append(
             {
                 "id": claim.id,
                 "claim": claim.name,
@@ -224,18 +254,34 @@ def claims_table(study: Study, spreads: pd.DataFrame) -> pd.DataFrame:
                 "rule": claim.rule,
                 "verdict": judgement.verdict,
                 "note": judgement.note,
-                "n_runs": int(served["n_runs"].sum()),
-                "n_missing": int(served["n_missing"].sum()),
+                "n_runs": int(rows["n_runs"].sum()),
+                "n_missing": int(rows["n_missing"].sum()),
             }
         )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(table)
 
 
-def _served(study: Study, spreads: pd.DataFrame, claim: str) -> pd.DataFrame:
+def served(study: Study, spreads: pd.DataFrame, claim: str) -> pd.DataFrame:
     """The rows that bear on a claim: those its sweeps name, or all for a claim about the whole."""
     if claim in ("C5", "C6"):
         return spreads
     return spreads[spreads["configuration"].isin(study.serving(claim))]
+
+
+def reference_for(row: pd.Series, candidates: pd.DataFrame, but: Iterable[str]) -> pd.Series | None:
+    """The first candidate that equals `row` in data, model and the like; None if there is none.
+
+    `but` names the values of a configuration in which they may differ.
+    """
+    for _, candidate in candidates.dropna(subset=["spread_pp"]).iterrows():
+        values = [column for column in CONFIGURATION_VALUES if column not in but]
+        if all(_equal(candidate[column], row[column]) for column in values):
+            return candidate
+    return None
+
+
+def _equal(first: object, second: object) -> bool:
+    return first == second or (pd.isna(first) and pd.isna(second))
 
 
 def _judge(claim: str, study: Study, spreads: pd.DataFrame) -> Judgement:
@@ -243,29 +289,33 @@ def _judge(claim: str, study: Study, spreads: pd.DataFrame) -> Judgement:
         return judge_clock(spreads)
     if claim == "C6":
         return judge_trade_off(spreads)
-    rows = _served(study, spreads, claim)
-    reference = _served(study, spreads, "C1")
+    rows = served(study, spreads, claim)
     if rows.empty or rows["spread_pp"].isna().all():
-        return Judgement(nan, nan, nan, NOT_RUN, "no finished runs for it in this study")
-    if claim in ("C2", "C3") and (reference.empty or reference["spread_pp"].isna().all()):
-        return Judgement(nan, nan, nan, NOT_RUN, "C1, to compare with, has no finished runs")
-    judgements = [_judge_row(claim, row, reference) for _, row in rows.iterrows()]
+        return _not_run("no spread was measured for it in this study")
+    remembering = served(study, spreads, "C1")
+    judgements = [judge_row(claim, row, remembering) for _, row in rows.iterrows()]
     return _combine(judgements, list(rows["label"]))
 
 
-def _judge_row(claim: str, row: pd.Series, reference: pd.DataFrame) -> Judgement:
-    first = reference.iloc[0] if len(reference) else row
-    return {
-        "C1": lambda: judge_remembers(row),
-        "C2": lambda: judge_unchanged(first, row),
-        "C3": lambda: judge_erased(row, first["spread_pp"]),
-        "C4": lambda: judge_forgets(row),
-    }[claim]()
+def judge_row(claim: str, row: pd.Series, remembering: pd.DataFrame) -> Judgement:
+    """A claim of C1 to C4 for one configuration; `remembering` are the rows put forward for C1."""
+    if isnan(row["spread_pp"]):
+        return _not_run("no spread was measured")
+    if claim == "C1":
+        return judge_remembers(row)
+    if claim == "C4":
+        return judge_forgets(row)
+    reference = reference_for(row, remembering, LONGER if claim == "C2" else REGIME)
+    if reference is None:
+        return _not_run("C1 was not measured in the same setting, so there is no comparison")
+    if claim == "C2":
+        return judge_unchanged(reference, row)
+    return judge_erased(row, reference["spread_pp"])
 
 
 def _combine(judgements: list[Judgement], labels: list[str]) -> Judgement:
     """A claim about several configurations holds when it holds for each; the worst is shown."""
-    order = (NOT_REPRODUCED, UNDECIDED, REPRODUCED)
+    order = (NOT_REPRODUCED, UNDECIDED, NOT_RUN, REPRODUCED)
     worst = min(judgements, key=lambda j: (order.index(j.verdict), -_finite(j.measured)))
     if len(judgements) == 1:
         return worst
@@ -295,11 +345,14 @@ def _by_bounds(shown: bool, opposite_shown: bool) -> str:
     return NOT_REPRODUCED if opposite_shown else UNDECIDED
 
 
-def _judgement(row: pd.Series, verdict: str, note: str = "") -> Judgement:
-    return Judgement(row["spread_pp"], row["lo_pp"], row["hi_pp"], verdict, note)
+def _judgement(row: pd.Series, verdict: str, doubts: list[str]) -> Judgement:
+    verdict = _doubted(verdict, doubts)
+    return Judgement(row["spread_pp"], row["lo_pp"], row["hi_pp"], verdict, "; ".join(doubts))
+
+
+def _not_run(reason: str) -> Judgement:
+    return Judgement(nan, nan, nan, NOT_RUN, reason)
 
 
 def _too_few(count: int) -> Judgement:
-    return Judgement(
-        nan, nan, nan, NOT_RUN, f"{count} configurations; {LEAST_CONFIGURATIONS} are needed"
-    )
+    return _not_run(f"{count} configurations with a spread; {LEAST_CONFIGURATIONS} are needed")

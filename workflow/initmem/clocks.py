@@ -60,7 +60,8 @@ def clocks(run: Run, largest_scale: float, sigma_w: float) -> Clocks:
     if facts is None:
         return Clocks(nan, nan, nan, nan)
     if facts.adaptive:
-        decoupled = decoupled_clock(run.lr, run.weight_decay, run.steps) if facts.decoupled else 0.0
+        bypasses = facts.decoupled or run.optimizer_args.get("decoupled_weight_decay", False)
+        decoupled = decoupled_clock(run.lr, run.weight_decay, run.steps) if bypasses else 0.0
         return Clocks(
             0.0, 0.0, decoupled, adaptive_clock(run.lr, run.steps, largest_scale, sigma_w)
         )

@@ -7,3 +7,7 @@ class UserError(Exception):
 
 class Interrupted(Exception):
     """A training stopped early on request, its state saved; the text says where it stopped."""
+
+
+class LeaseLost(Exception):
+    """Another process has taken over the run; nothing more may be written here."""

@@ -364,8 +364,8 @@ def _means(rows: pd.DataFrame, scales: list[float]) -> np.ndarray:
 
 
 def _fits(rows: pd.DataFrame, scales: list[float]) -> np.ndarray:
-    """Whether each scale fits the training set with every seed that finished."""
-    fits = (rows["train_acc_final"] >= FITS).groupby(rows["init_scale"]).all()
+    """Whether each scale fits the training set with every seed that counts."""
+    fits = (_cells(rows, "train_acc_final") >= FITS).all(axis="columns")
     return fits.reindex(scales, fill_value=False).to_numpy(bool)
 
 

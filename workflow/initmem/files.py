@@ -6,7 +6,7 @@ import json
 import os
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -36,9 +36,11 @@ def atomic_write(path: Path, permit: Callable[[], None] = lambda: None) -> Itera
 
 
 def _sync_folder(folder: Path) -> None:
+    """Make a renaming last; some network disks cannot, and then it lasts when they say so."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        with suppress(OSError):
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
 

@@ -12,10 +12,12 @@ import platform
 import threading
 import time
 import uuid
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-from initmem.errors import Interrupted
+from initmem.errors import Interrupted, LeaseLost
 from initmem.files import atomic_write
 from initmem.logs import log
 
@@ -26,11 +28,15 @@ class Lease:
     """Context manager: waits until the folder is ours, then beats until left.
 
     `timeout`: seconds without a heartbeat after which another owner counts as dead.
+    `stop_reason`: asked while waiting; a text that it gives ends the waiting with Interrupted.
     """
 
-    def __init__(self, folder: Path, timeout: float) -> None:
+    def __init__(
+        self, folder: Path, timeout: float, stop_reason: Callable[[], str | None] = lambda: None
+    ) -> None:
         self.path = folder / LEASE_NAME
         self.timeout = timeout
+        self.stop_reason = stop_reason
         self.token = uuid.uuid4().hex
         self._left = threading.Event()
         self._beats = threading.Thread(target=self._beat, daemon=True)
@@ -49,15 +55,16 @@ class Lease:
     ) -> None:
         self._left.set()
         self._beats.join()
-        if _read(self.path).get("token") == self.token:
+        if self._is_ours():
             self.path.unlink(missing_ok=True)
 
     def check(self) -> None:
-        """Raise Interrupted unless the lease is still ours."""
-        if _read(self.path).get("token") != self.token:
-            raise Interrupted(
-                f"another process has taken over {self.path.parent}; it goes on there"
-            )
+        """Raise LeaseLost unless the lease is still ours."""
+        if not self._is_ours():
+            raise LeaseLost(f"another process has taken over {self.path.parent}")
+
+    def _is_ours(self) -> bool:
+        return _read(self.path).get("token") == self.token
 
     def _acquire(self) -> None:
         told = False
@@ -68,32 +75,42 @@ class Lease:
             if sign != seen:
                 seen, since = sign, time.monotonic()
             if _is_dead(holder) or time.monotonic() - since > self.timeout:
-                log(f"taking over {self.path.parent} from a process that is gone")
-                if self._take_over():
+                if self._take_over(seen):
                     return
             elif not told:
                 told = True
                 log(f"waiting for process {holder.get('pid')}, which works on {self.path.parent}")
-            time.sleep(min(0.5, self.timeout / 10))
+            self._pause()
+            if reason := self.stop_reason():
+                raise Interrupted(f"stopped by {reason} while waiting for {self.path.parent}")
+
+    def _pause(self) -> None:
+        time.sleep(min(0.5, self.timeout / 10))
 
     def _create(self) -> bool:
         """Put our lease where there is none; False where there is one."""
-        draft = self.path.with_name(f".{LEASE_NAME}.{self.token}")
-        draft.write_bytes(self._content())
         try:
-            os.link(draft, self.path)
+            with self.path.open("xb") as file:
+                file.write(self._content())
         except FileExistsError:
             return False
-        finally:
-            draft.unlink()
         return True
 
-    def _take_over(self) -> bool:
-        """Replace a dead owner's lease; of several who try at once the last one has it."""
-        with atomic_write(self.path) as file:
-            file.write(self._content())
-        time.sleep(min(0.5, self.timeout / 10))
-        return _read(self.path).get("token") == self.token
+    def _take_over(self, seen: tuple[str | None, int | None]) -> bool:
+        """Replace the lease that was `seen`; of several who try at once the last one has it."""
+
+        def unchanged() -> None:
+            if (_read(self.path).get("token"), _heartbeat(self.path)) != seen:
+                raise LeaseLost
+
+        try:
+            with atomic_write(self.path, unchanged) as file:
+                file.write(self._content())
+        except (LeaseLost, FileNotFoundError):
+            return False
+        log(f"taking over {self.path.parent} from a process that is gone")
+        self._pause()
+        return self._is_ours()
 
     def _content(self) -> bytes:
         owner = {"token": self.token, "machine": _machine(), "pid": os.getpid()}
@@ -102,10 +119,9 @@ class Lease:
 
     def _beat(self) -> None:
         while not self._left.wait(self.timeout / 6):
-            try:
-                os.utime(self.path)
-            except OSError:
-                continue
+            with suppress(OSError):
+                if self._is_ours():
+                    os.utime(self.path)
 
 
 def _read(path: Path) -> dict:

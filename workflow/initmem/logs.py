@@ -1,22 +1,25 @@
 """What a job says while it works: to its log file, and in short to the terminal."""
 
+import errno
 import sys
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from datetime import datetime
 from pathlib import Path
 
 from initmem.errors import Interrupted, UserError
 
 EXIT_USER_ERROR = 1
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 EXIT_INTERRUPTED = 75
 """EX_TEMPFAIL of sysexits.h: nothing is wrong, start the same command again."""
 
 
 def log(text: str) -> None:
-    """One line with the time, to wherever the job's output goes."""
-    print(f"{datetime.now():%H:%M:%S} {text}", flush=True)
+    """One line with the time, to wherever the job's output goes; a full disk ends no training."""
+    with suppress(OSError):
+        print(f"{datetime.now():%H:%M:%S} {text}", flush=True)
 
 
 @contextmanager
@@ -31,10 +34,19 @@ def job_log(path: Path) -> Iterator[None]:
     with path.open("a", encoding="utf-8") as file, redirect_stdout(file), redirect_stderr(file):
         try:
             yield
-        except (UserError, Interrupted) as error:
-            log(str(error))
-            print(error, file=terminal)
-            sys.exit(EXIT_INTERRUPTED if isinstance(error, Interrupted) else EXIT_USER_ERROR)
+        except (UserError, Interrupted, KeyboardInterrupt) as error:
+            text = str(error) or "interrupted"
+            log(text)
+            print(text, file=terminal)
+            sys.exit(EXIT_USER_ERROR if isinstance(error, UserError) else EXIT_INTERRUPTED)
+        except OSError as error:
+            if error.errno not in NO_SPACE:
+                traceback.print_exc()
+                raise
+            text = f"the disk is full ({error.strerror}): free some space and start again"
+            log(text)
+            print(text, file=terminal)
+            sys.exit(EXIT_USER_ERROR)
         except Exception:
             traceback.print_exc()
             raise

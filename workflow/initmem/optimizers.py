@@ -31,8 +31,10 @@ def build_optimizer(run: Run, model: nn.Module) -> torch.optim.Optimizer:
     facts = run.optimizer_facts
     name = facts.torch_class if facts else run.optimizer
     method = getattr(torch.optim, name, None)
-    if not (inspect.isclass(method) and issubclass(method, torch.optim.Optimizer)):
+    base = torch.optim.Optimizer
+    if not (inspect.isclass(method) and issubclass(method, base)) or method is base:
         raise UserError(f"optimizer: torch.optim has no class '{name}'")
+    _check_fits_the_loop(method, run)
     values = run.values()
     arguments = dict(values["optimizer_args"])
     if values["momentum"] is not None:
@@ -44,6 +46,17 @@ def build_optimizer(run: Run, model: nn.Module) -> torch.optim.Optimizer:
         return method(groups, lr=run.lr, **arguments)
     except (TypeError, ValueError) as error:
         raise UserError(f"optimizer '{name}': {error}") from None
+
+
+def _check_fits_the_loop(method: type[torch.optim.Optimizer], run: Run) -> None:
+    """Refuse a method that needs a closure, or that would ignore the run's weight decay."""
+    closure = inspect.signature(method.step).parameters.get("closure")
+    if closure is not None and closure.default is inspect.Parameter.empty:
+        raise UserError(
+            f"optimizer '{method.__name__}' evaluates the loss itself; not offered here"
+        )
+    if run.weight_decay and "weight_decay" not in inspect.signature(method).parameters:
+        raise UserError(f"optimizer '{method.__name__}' knows no weight_decay; set it to 0")
 
 
 def match_strides(optimizer: torch.optim.Optimizer) -> None:

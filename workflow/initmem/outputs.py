@@ -1,5 +1,6 @@
 """The files of a run, which all later stages read: written by the trainer, checked by readers."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from initmem.catalogue import RUN_FILES
 from initmem.errors import UserError
 from initmem.files import atomic_write, csv_bytes, json_bytes, read_json
 from initmem.run import Run
 
-HISTORY, PREDICTIONS, RUN, TIMING = "history.csv", "predictions.npz", "run.json", "timing.json"
-RUN_FILES = (HISTORY, PREDICTIONS, TIMING, RUN)
-"""The files of a finished run, in the order of writing: with run.json the run is finished."""
+HISTORY, PREDICTIONS, TIMING, RUN = RUN_FILES
+WEIGHTS = "weights.pt"
+"""The selected predictor's weights, kept on request only and no part of a finished run."""
 
 HISTORY_COLUMNS = (
     "epoch",
@@ -61,9 +63,19 @@ def is_finished(folder: Path, run: Run) -> bool:
     if not all((folder / name).exists() for name in RUN_FILES):
         return False
     try:
-        return read_run(folder)["id"] == run.id
+        return is_of(read_run(folder), run)
     except UserError:
         return False
+
+
+def is_of(summary: Mapping[str, Any], run: Run) -> bool:
+    """Whether run.json is of this run: its id, and each value that both of them know.
+
+    The values are compared too, since the id leaves out defaults, and one might be redefined.
+    """
+    values = json.loads(json_bytes(run.values()))
+    common = values.keys() & summary["values"].keys()
+    return summary["id"] == run.id and all(summary["values"][k] == values[k] for k in common)
 
 
 def write_run(

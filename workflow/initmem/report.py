@@ -23,9 +23,9 @@ from initmem.claims import (
     REPRODUCED,
     UNDECIDED,
     Judgement,
-    judge_erased,
-    judge_forgets,
     judge_remembers,
+    judge_row,
+    served,
 )
 from initmem.figures import undefined_reason
 from initmem.files import atomic_write, read_json
@@ -103,12 +103,12 @@ def finding(study: Study, runs: pd.DataFrame, spreads: pd.DataFrame) -> str:
     counts = Counter(runs["status"])
     if known.empty:
         return _no_finding(counts, spreads)
-    remembering = _served(study, spreads, "C1")
+    remembering = served(study, spreads, "C1")
     parts = _remembering_parts(remembering)
     if not parts:
         parts = [_extremes(known)]
     else:
-        parts += _forgetting_parts(study, spreads, remembering.iloc[0])
+        parts += _forgetting_parts(study, spreads, remembering)
     sentence = "; ".join(parts) + "."
     if counts["missing"]:
         so_far = (
@@ -134,11 +134,6 @@ def _no_finding(counts: Mapping[str, int], spreads: pd.DataFrame) -> str:
     return f"There is no finding yet: {finished}, but none gives a spread ({', '.join(reasons)})."
 
 
-def _served(study: Study, spreads: pd.DataFrame, claim: str) -> pd.DataFrame:
-    """The rows of the configurations that a claim's sweeps put forward."""
-    return spreads[spreads["configuration"].isin(study.serving(claim))]
-
-
 def _remembering_parts(rows: pd.DataFrame) -> list[str]:
     wording = {
         REPRODUCED: "{it} is remembered by {regimes}",
@@ -150,19 +145,18 @@ def _remembering_parts(rows: pd.DataFrame) -> list[str]:
     return _by_verdict(rows, judge_remembers, wording, _remembering_words)
 
 
-def _forgetting_parts(study: Study, spreads: pd.DataFrame, reference: pd.Series) -> list[str]:
+def _forgetting_parts(study: Study, spreads: pd.DataFrame, remembering: pd.DataFrame) -> list[str]:
     """The regimes expected to forget, by verdict; bare numbers where nothing is remembered."""
-    erased, forgetting = _served(study, spreads, "C3"), _served(study, spreads, "C4")
+    erased, forgetting = served(study, spreads, "C3"), served(study, spreads, "C4")
     rows = pd.concat([erased, forgetting]).drop_duplicates("configuration")
-    if judge_remembers(reference).verdict != REPRODUCED:
+    verdicts = [judge_row("C1", row, remembering).verdict for _, row in remembering.iterrows()]
+    if REPRODUCED not in verdicts:
         expected = _listed(rows, _forgetting_words)
         return [f"the regimes expected to forget it: {expected}"] if len(rows) else []
     of_claim_3 = set(erased["configuration"])
 
     def judge(row: pd.Series) -> Judgement:
-        if row["configuration"] in of_claim_3:
-            return judge_erased(row, reference["spread_pp"])
-        return judge_forgets(row)
+        return judge_row("C3" if row["configuration"] in of_claim_3 else "C4", row, remembering)
 
     wording = {
         REPRODUCED: "it is largely forgotten by {regimes}",

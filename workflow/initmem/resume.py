@@ -105,9 +105,9 @@ def remove(folder: Path) -> None:
 
 
 class StopRequests:
-    """Context manager that notes SIGTERM, SIGINT and SIGUSR1; a second signal acts at once."""
+    """Context manager that notes a request to stop; a second signal acts at once."""
 
-    SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
+    SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGHUP)
 
     def __init__(self) -> None:
         self.reason: str | None = None

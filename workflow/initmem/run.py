@@ -39,6 +39,8 @@ def number(value: Any) -> Any:
         raise ValueError("a number is needed, not a truth value")
     if not isinstance(value, str):
         return value
+    if re.fullmatch(r"[+-]?\d+", value.strip()):
+        return int(value)
     if not re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", value.strip()):
         raise ValueError("not a number")
     return float(value)
@@ -52,7 +54,10 @@ def number_text(value: float) -> str:
 def _plain(value: Any) -> Any:
     """An optimizer argument in its one form: numbers given as text are numbers, 1.0 is 1."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in sorted(value.items())}
+        return {
+            str(key): _plain(entry)
+            for key, entry in sorted(value.items(), key=lambda item: str(item[0]))
+        }
     if isinstance(value, (list, tuple)):
         return [_plain(entry) for entry in value]
     if isinstance(value, str):
@@ -67,6 +72,11 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int)):
         return value
     raise ValueError(f"an optimizer argument cannot be a {type(value).__name__}")
+
+
+def _same(first: Any, second: Any) -> bool:
+    """Equal as JSON, where a truth value is no number."""
+    return json.dumps(first, sort_keys=True) == json.dumps(second, sort_keys=True)
 
 
 def short_hash(value: Any) -> str:
@@ -140,7 +150,7 @@ class Run(BaseModel):
         plain = _plain(arguments)
         stated = OPTIMIZERS.get(info.data.get("optimizer", ""))
         defaults = _plain(stated.arguments) if stated else {}
-        return {k: v for k, v in plain.items() if k not in defaults or defaults[k] != v}
+        return {key: value for key, value in plain.items() if not _same(value, defaults.get(key))}
 
     @field_validator("momentum")
     @classmethod
@@ -158,11 +168,14 @@ class Run(BaseModel):
     def _as_stated(cls, values: Any) -> Any:
         """Drop what only repeats a stated default, so that equal runs have equal values."""
         values = dict(values)
-        facts = DATASETS.get(values.get("dataset"))
+        facts = DATASETS.get(str(values.get("dataset")))
         if facts:
-            for key, stated in (("image_size", facts.image_size), ("data_sha256", facts.sha256)):
-                if str(values.get(key)) == str(stated):
-                    values[key] = None
+            stated = {
+                "image_size": facts.image_size,
+                "data_sha256": facts.sha256,
+                "subset": facts.train,
+            }
+            values |= {key: None for key, v in stated.items() if str(values.get(key)) == str(v)}
         return values
 
     @model_validator(mode="after")
@@ -174,6 +187,10 @@ class Run(BaseModel):
             raise ValueError(
                 f"subset: a multiple of {facts.classes} up to {facts.train} is needed,"
                 f" not {self.subset}"
+            )
+        if self.batch_size > self.train_size:
+            raise ValueError(
+                f"batch_size: {self.batch_size} is more than the {self.train_size} training images"
             )
         if self.batch_size > 1 and self.train_size % self.batch_size == 1:
             raise ValueError(
@@ -268,8 +285,8 @@ class Run(BaseModel):
         return f"{self.configuration}/scale{number_text(self.init_scale)}_seed{self.seed}"
 
     def stated(self) -> dict[str, Any]:
-        """The values that differ from their defaults, as plain data: enough to remake the run."""
-        return self.model_dump(exclude_defaults=True)
+        """The values that differ from their defaults, by name: enough to remake the run."""
+        return dict(sorted(self.model_dump(exclude_defaults=True).items()))
 
     def values(self) -> dict[str, Any]:
         """All values spelled out, defaults included, as plain data in a fixed order."""

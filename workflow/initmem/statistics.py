@@ -5,7 +5,7 @@ scales, so the seed effect is removed; what is left is the residual, with (K - 1
 freedom. The range of K means then follows Tukey's studentized range.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -53,26 +53,26 @@ class Spread:
 
 
 def arrange(
-    valid: Mapping[tuple[float, int], float],
-    scales: tuple[float, ...],
-    seeds: tuple[int, ...],
+    valid: Mapping[tuple[float, int], float], planned: Iterable[tuple[float, int]]
 ) -> Layout:
     """Lay out the valid runs, given as (scale, seed) -> value; NaN counts as no run.
 
-    `scales` and `seeds` are the planned ones. A scale with no valid run is set apart, then seeds
-    that lack a run at some remaining scale are left out.
+    `planned` are all cells that were to be filled. A scale with no valid run is set apart, then
+    seeds that lack a run at some remaining scale are left out.
     """
-    valid = {cell: value for cell, value in valid.items() if value == value}
-    have = {scale: [seed for seed in seeds if (scale, seed) in valid] for scale in scales}
-    shown = tuple(scale for scale in scales if have[scale])
-    common = tuple(seed for seed in seeds if shown and all(seed in have[s] for s in shown))
+    planned = sorted(set(planned))
+    filled = {cell for cell in planned if valid.get(cell, nan) == valid.get(cell, nan)}
+    scales = tuple(dict.fromkeys(scale for scale, _ in planned))
+    shown = tuple(scale for scale in scales if any(filled_at == scale for filled_at, _ in filled))
+    seeds = sorted({seed for _, seed in filled})
+    common = tuple(seed for seed in seeds if all((scale, seed) in filled for scale in shown))
     values = np.array([[valid[scale, seed] for seed in common] for scale in shown], dtype=float)
     return Layout(
         shown,
         common,
         values.reshape(len(shown), len(common)),
-        tuple(scale for scale in shown if len(have[scale]) < len(seeds)),
-        tuple(scale for scale in scales if not have[scale]),
+        tuple(s for s in shown if any(cell[0] == s and cell not in filled for cell in planned)),
+        tuple(scale for scale in scales if scale not in shown),
     )
 
 

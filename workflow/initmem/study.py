@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from initmem.catalogue import DATASETS
 from initmem.errors import UserError
 from initmem.run import PROTOCOL, Count, Number, Run, first_problem, rare_values
 
@@ -61,6 +62,14 @@ class Config(_Section):
     engine: Engine
     data: dict[str, DataSource]
     studies: dict[str, StudyConfig]
+
+    @field_validator("data")
+    @classmethod
+    def _data_names(cls, data: dict[str, DataSource]) -> dict[str, DataSource]:
+        for name in data:
+            if name not in DATASETS:
+                raise ValueError(f"'{name}' is unknown; one of {', '.join(DATASETS)}")
+        return data
 
     @field_validator("studies")
     @classmethod
@@ -161,12 +170,22 @@ def plan_study(typed: Config) -> Study:
     for name, sweep in chosen.sweeps.items():
         where = f"studies.{typed.study}.sweeps.{name}"
         planned = _product(where, chosen.axes | sweep.axes, typed.data)
-        runs |= {run.id: run for run in planned}
+        _add(runs, planned)
         configurations = tuple(dict.fromkeys(run.configuration for run in planned))
         sweeps.append(
             Sweep(name, sweep.label, sweep.claims, configurations, _varying_axes(planned))
         )
     return Study(typed.study, chosen.title, tuple(sweeps), runs)
+
+
+def _add(runs: dict[str, Run], planned: list[Run]) -> None:
+    """Add planned runs; equal ones are one. Two runs never share an id unnoticed."""
+    for run in planned:
+        if runs.setdefault(run.id, run) != run:
+            raise UserError(
+                f"configuration: two different runs would both be called '{run.id}': their"
+                " optimizer arguments or checksums share a short hash; change one of them slightly"
+            )
 
 
 def _product(where: str, axes: Mapping[str, Any], data: Mapping[str, DataSource]) -> list[Run]:

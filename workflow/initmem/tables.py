@@ -48,23 +48,29 @@ def read_finished(study: Study, runs_folder: Path) -> dict[str, dict[str, Any]]:
         folder = runs_folder / run_id
         if (folder / outputs.RUN).exists():
             summary = outputs.read_run(folder)
-            if summary["id"] != run_id:
+            if not outputs.is_of(summary, run):
                 raise UserError(
-                    f"{folder / outputs.RUN} is of the run '{summary['id']}'; delete it and start"
-                    " the same command again"
+                    f"{folder / outputs.RUN} is of another run ('{summary['id']}') or of other"
+                    " defaults; delete it and start the same command again"
                 )
             finished[run.id] = summary
     return finished
 
 
-def runs_table(study: Study, finished: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
-    """runs.csv: each planned run, its values, and its status: done, diverged or missing."""
+def runs_table(
+    study: Study, finished: Mapping[str, Mapping[str, Any]], runs_folder: Path
+) -> pd.DataFrame:
+    """runs.csv: each planned run, its values, and its status: done, diverged or missing.
+
+    `weights_kept` says whether the selected predictor's weights are there.
+    """
     return pd.DataFrame(
         {
             "run": run_id,
             "configuration": run.configuration,
             **value_columns(run),
             "status": finished[run_id]["status"] if run_id in finished else "missing",
+            "weights_kept": (runs_folder / run_id / outputs.WEIGHTS).exists(),
         }
         for run_id, run in study.runs.items()
     )
@@ -138,9 +144,8 @@ def _spread_row(
     study: Study, name: str, runs: list[Run], rows: pd.DataFrame, runs_folder: Path
 ) -> Row:
     done = rows[rows["status"] == "done"].set_index(["init_scale", "seed"])
-    scales = tuple(sorted({run.init_scale for run in runs}))
-    seeds = tuple(sorted({run.seed for run in runs}))
-    layout = arrange(done["test_acc"].to_dict(), scales, seeds)
+    planned = [(run.init_scale, run.seed) for run in runs]
+    layout = arrange(done["test_acc"].to_dict(), planned)
     used = done.loc[[(s, k) for s in layout.scales for k in layout.seeds]]
     spread = measure_spread(layout.values)
     means = layout.values.mean(axis=1) if layout.seeds else np.full(1, nan)
@@ -169,7 +174,7 @@ def _spread_row(
         "mean_test_acc": float(means.mean()),
         "best_test_acc": float(means.max()),
         **_agreement(layout, used, runs_folder),
-        **_clock_columns(runs[0], max(scales), done["sigma_w"].mean()),
+        **_clock_columns(runs[0], max(scale for scale, _ in planned), done["sigma_w"].mean()),
     }
 
 

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from initmem import data, outputs, resume
-from initmem.errors import Interrupted, UserError
+from initmem.errors import Interrupted, LeaseLost, UserError
 from initmem.files import atomic_write, remove_temporaries
 from initmem.initialization import flatten, initialize, root_mean_square, scaled_weights
 from initmem.lease import Lease
@@ -94,27 +94,48 @@ class Evaluation:
 def train(run: Run, arrays_file: Path, folder: Path, sitting: Sitting) -> None:
     """Train a run and write its files into `folder`, going on from a saved state if there is one.
 
-    Returns at once when the run is finished already. Raises Interrupted when stopped early, its
-    state saved; UserError for a mistake in the run or its data.
+    Returns at once when the run is finished already, and waits for another process that works on
+    it. Raises Interrupted when stopped early, its state saved; UserError for a mistake in the run
+    or its data.
     """
     if run.protocol != PROTOCOL:
         raise UserError(f"run '{run.id}' is of protocol {run.protocol}; this code is of {PROTOCOL}")
     device = choose_device(sitting.engine, run.deterministic)
-    with Lease(folder, sitting.engine.lease_timeout) as lease, StopRequests() as stop:
+    with StopRequests() as stop:
+        while True:
+            try:
+                return _train_under_lease(run, arrays_file, folder, sitting, device, stop)
+            except LeaseLost as loss:
+                # The winner may still fail, and its files must not be removed as those of a
+                # failed job: so wait for it instead of leaving with an error.
+                log(f"{loss}; waiting for it")
+
+
+def _train_under_lease(
+    run: Run,
+    arrays_file: Path,
+    folder: Path,
+    sitting: Sitting,
+    device: torch.device,
+    stop: StopRequests,
+) -> None:
+    clock = SaveClock(sitting.engine.save_every, sitting.deadline)
+    timeout = sitting.engine.lease_timeout
+    with Lease(folder, timeout, lambda: stop_reason(stop, clock)) as lease:
+        remove_temporaries(folder)
         if outputs.is_finished(folder, run):
             log("already finished")
-            return
-        remove_temporaries(folder)
-        trainer = Trainer(run, data.load(arrays_file, run), folder, sitting, device)
-        trainer.fit(lease, stop)
-        outcome = trainer.outcome()
-        if sitting.engine.keep_weights and outcome.status == "done":
-            with atomic_write(folder / "weights.pt", lease.check) as file:
-                torch.save(trainer.state.best["model"], file)
-        labels = Predictions(trainer.raw.validation.labels, trainer.raw.test.labels)
-        outputs.write_run(folder, run, outcome, labels, trainer.timing(), lease.check)
-        resume.remove(folder)
-        log(f"{outcome.status}, selected epoch {outcome.selected_epoch}")
+        else:
+            trainer = Trainer(run, data.load(arrays_file, run), folder, sitting, device)
+            trainer.fit(lease, stop, clock)
+            trainer.write(lease)
+        if outputs.is_finished(folder, run):
+            resume.remove(folder)
+
+
+def stop_reason(stop: StopRequests, clock: SaveClock) -> str | None:
+    """Why to stop now: a signal or the time limit; None to go on."""
+    return stop.reason or ("the time limit" if clock.out_of_time() else None)
 
 
 def choose_device(engine: Engine, deterministic: bool) -> torch.device:
@@ -122,6 +143,9 @@ def choose_device(engine: Engine, deterministic: bool) -> torch.device:
     torch.set_num_threads(engine.threads)
     if engine.device == "cuda" and not torch.cuda.is_available():
         raise UserError("engine.device: no GPU is visible; set it to auto or cpu in config.yaml")
+    # Convolutions and products in fp32 mean fp32, on a GPU too.
+    torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_tf32 = False
     if deterministic:
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.use_deterministic_algorithms(True)
@@ -192,6 +216,7 @@ class Trainer:
         self.initial = flatten(self.scaled)
         self.optimizer = build_optimizer(run, self.model)
         self.diverged_epoch: int | None = None
+        self.commit = code_commit()
         self.state = self._saved_state() or State(0, {}, {})
 
     def _saved_state(self) -> State | None:
@@ -203,9 +228,8 @@ class Trainer:
             log(f"resuming after epoch {state.epoch} of {self.run.epochs}")
         return state
 
-    def fit(self, lease: Lease, stop: StopRequests) -> None:
+    def fit(self, lease: Lease, stop: StopRequests, clock: SaveClock) -> None:
         """Train to the last epoch or to divergence. Raises Interrupted when asked to stop."""
-        clock = SaveClock(self.sitting.engine.save_every, self.sitting.deadline)
         self.state.seconds.startup += time.monotonic() - self.sitting.started
         last_line = time.monotonic()
         while self.state.epoch < self.run.epochs and self.diverged_epoch is None:
@@ -216,14 +240,22 @@ class Trainer:
                 log(f"epoch {self.state.epoch} of {self.run.epochs}")
             if self.state.epoch == self.run.epochs or self.diverged_epoch is not None:
                 continue
-            reason = stop.reason or ("the time limit" if clock.out_of_time() else None)
-            if clock.due() or reason:
-                self.save(lease)
+            reason = stop_reason(stop, clock)
             if reason:
+                self.save(lease)
                 raise Interrupted(
                     f"stopped by {reason} after epoch {self.state.epoch} of {self.run.epochs} of"
                     f" {self.run.id}; saved: start the same command again to go on"
                 )
+            if clock.due():
+                self._save_if_possible(lease)
+
+    def _save_if_possible(self, lease: Lease) -> None:
+        """Save; when the disk refuses, say so and go on: the training itself is sound."""
+        try:
+            self.save(lease)
+        except OSError as error:
+            log(f"the state could not be saved ({error}); going on without")
 
     def save(self, lease: Lease) -> None:
         """Save the state to go on from."""
@@ -294,6 +326,16 @@ class Trainer:
             model = {name: value.clone() for name, value in self.model.state_dict().items()}
             self.state.best = {"epoch": epoch, "val_acc": validation.accuracy, "model": model}
 
+    def write(self, lease: Lease) -> None:
+        """Write the files of the finished run, and the weights if they are to be kept."""
+        outcome = self.outcome()
+        if self.sitting.engine.keep_weights and outcome.status == "done":
+            with atomic_write(self.folder / outputs.WEIGHTS, lease.check) as file:
+                torch.save(self.state.best["model"], file)
+        labels = Predictions(self.raw.validation.labels, self.raw.test.labels)
+        outputs.write_run(self.folder, self.run, outcome, labels, self.timing(), lease.check)
+        log(f"{outcome.status}, selected epoch {outcome.selected_epoch}")
+
     def outcome(self) -> Outcome:
         """Judge the selected and the final predictor; here, and only here, test images are used."""
         if self.diverged_epoch is not None:
@@ -354,7 +396,7 @@ class Trainer:
             "python": platform.python_version(),
             "torch": torch.__version__,
             "numpy": np.__version__,
-            "commit": code_commit(),
+            "commit": self.commit,
         }
 
 

@@ -7,7 +7,7 @@ from snakemake.exceptions import WorkflowError
 
 sys.path.insert(0, str(Path(workflow.basedir, "workflow")))
 
-from initmem.catalogue import DATASETS
+from initmem.catalogue import DATASETS, RUN_FILES
 from initmem.digest import source_digest
 from initmem.errors import UserError
 from initmem.run import RUN_ID_PATTERN, run_from_id
@@ -22,7 +22,6 @@ except UserError as error:
 STUDY_FOLDER = f"results/{study.name}"
 FIGURES = ("accuracy_by_scale", "spread_by_regime", "spread_by_clock")
 REPORT_TEXTS = ("report/report.html.j2", *(f"report/{figure}.rst" for figure in FIGURES))
-RUN_FILES = ("history.csv", "predictions.npz", "timing.json", "run.json")
 
 
 wildcard_constraints:

@@ -10,5 +10,5 @@ with job_log(Path(snakemake.log[0])):
     study = load_study(snakemake.config)
     folder = Path("results/runs")
     finished = read_finished(study, folder)
-    write_table(runs_table(study, finished), Path(snakemake.output.runs))
+    write_table(runs_table(study, finished, folder), Path(snakemake.output.runs))
     write_table(selected_table(study, finished, folder), Path(snakemake.output.selected))
