@@ -22,7 +22,11 @@ include: "workflow/rules/report.smk"
 
 
 rule all:
-    """The whole study: its report, and with it everything the report is made of."""
+    """The whole study: its report, and with it everything the report is made of.
+
+    Runs are named too: behind a finished table Snakemake would not miss one that was deleted.
+    """
     input:
+        runs=collect("results/runs/{run}/{name}", run=study.runs, name=RUN_FILES),
         report=f"{STUDY_FOLDER}/report.html",
         figures=collect(f"{STUDY_FOLDER}/figures/{{figure}}.png", figure=FIGURES),

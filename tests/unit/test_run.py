@@ -152,6 +152,8 @@ def test_all_values_are_spelled_out_for_people():
         "digits/vgg-w8_sgd_lr0.001_b70_wd0_e30/scale1_seed0",
         "digits/resnet9-w8_sgd-xdeadbeef_lr0.001_b70_wd0_e30/scale1_seed0",
         "digits/resnet9-w8_sgd_lr1.2.3_b70_wd0_e30/scale1_seed0",
+        "digits/resnet9-w8_sgd_lr0.0010_b70_wd0_e30/scale1_seed0",
+        "digits/resnet9-w08_sgd_lr0.001_b70_wd0_e30/scale1_seed0",
     ],
 )
 def test_a_nonsense_id_is_refused_in_one_line(nonsense):
@@ -163,7 +165,7 @@ def test_a_nonsense_id_is_refused_in_one_line(nonsense):
 
 def test_an_id_in_another_spelling_is_refused_with_the_right_one():
     with pytest.raises(UserError, match=r"did you mean 'digits/resnet9-w8_sgd_lr0\.001_b70"):
-        run_from_id("digits/resnet9-w8_sgd_lr0.0010_b70_wd0_e30/scale1_seed0")
+        run_from_id("digits/resnet9-w8_sgd_lr1e-3_b70_wd0_e30/scale1_seed0")
 
 
 def test_every_part_of_a_path_stays_below_100_bytes():

@@ -60,7 +60,9 @@ class Project:
     def configure(self, changes: Mapping) -> None:
         """Merge changes into the tiny study's configuration file."""
         file = self.folder / "tests/workflow/tiny.yaml"
-        file.write_text(yaml.safe_dump(_merged(yaml.safe_load(file.read_text()), changes)))
+        file.write_text(
+            yaml.safe_dump(_merged(yaml.safe_load(file.read_text()), changes), sort_keys=False)
+        )
 
     def axes(self, sweep: str, **axes) -> None:
         """Change axes of a sweep of the tiny study."""

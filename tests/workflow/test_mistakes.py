@@ -43,7 +43,7 @@ def test_a_nonsense_path_is_no_rules_output(fresh, path):
 
 
 def test_a_path_in_another_spelling_is_refused_with_the_right_one(fresh):
-    path = "results/runs/digits/resnet9-w2_sgd_lr0.10_b50_wd0_e3/scale1_seed0/run.json"
+    path = "results/runs/digits/resnet9-w2_sgd_lr1e-1_b50_wd0_e3/scale1_seed0/run.json"
     said = refusal(fresh.snakemake("-n", path))
     assert "did you mean 'digits/resnet9-w2_sgd_lr0.1_b50_wd0_e3/scale1_seed0'" in said
 

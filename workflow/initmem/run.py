@@ -301,18 +301,19 @@ class Run(BaseModel):
         return spelled
 
 
-_NUMBER = r"[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"
+_COUNT = "(?:0|[1-9][0-9]*)"
+_NUMBER = rf"{_COUNT}(?:\.[0-9]*[1-9])?(?:e[+-][0-9]+)?"
 _ID_PARTS = (
     r"(?P<dataset>[a-z][a-z0-9]*)(?:-(?P<data_sha256>[0-9a-f]{8}))?"
-    r"(?:-n(?P<subset>[0-9]+))?(?:-split(?P<split>[0-9]+))?"
-    r"/(?P<model>[a-z][a-z0-9]*)-w(?P<width>[0-9]+)"
+    rf"(?:-n(?P<subset>{_COUNT}))?(?:-split(?P<split>{_COUNT}))?"
+    rf"/(?P<model>[a-z][a-z0-9]*)-w(?P<width>{_COUNT})"
     rf"_(?P<optimizer>[A-Za-z][A-Za-z0-9]*)(?:-m(?P<momentum>{_NUMBER}))?"
     r"(?:-x(?P<optimizer_args>[0-9a-f]{8}))?"
-    rf"_lr(?P<lr>{_NUMBER})_b(?P<batch_size>[0-9]+)"
-    rf"_wd(?P<weight_decay>{_NUMBER})(?:-(?P<decayed>[a-z]+))?_e(?P<epochs>[0-9]+)"
+    rf"_lr(?P<lr>{_NUMBER})_b(?P<batch_size>{_COUNT})"
+    rf"_wd(?P<weight_decay>{_NUMBER})(?:-(?P<decayed>[a-z]+))?_e(?P<epochs>{_COUNT})"
     r"(?:_scaled-(?P<scaled>[a-z]+))?"
-    r"(?:_ev(?P<eval_every>[0-9]+))?(?P<deterministic>_det)?(?:_p(?P<protocol>[0-9]+))?"
-    rf"/scale(?P<init_scale>{_NUMBER})_seed(?P<seed>[0-9]+)"
+    rf"(?:_ev(?P<eval_every>{_COUNT}))?(?P<deterministic>_det)?(?:_p(?P<protocol>{_COUNT}))?"
+    rf"/scale(?P<init_scale>{_NUMBER})_seed(?P<seed>{_COUNT})"
 )
 RUN_ID_PATTERN = re.sub(r"\(\?P<\w+>", "(?:", _ID_PARTS)
 """What every id looks like: a regular expression without named groups, fit for a wildcard."""

@@ -30,11 +30,14 @@ wildcard_constraints:
 
 
 def planned_run(wildcards):
-    """The run that a path stands for, whether or not this study plans it."""
+    """The run that a path stands for, whether or not this study plans it.
+
+    Ends with the one line of the mistake: Snakemake adds a traceback to every other exception.
+    """
     try:
         return study.runs.get(wildcards.run) or run_from_id(wildcards.run, study.rare)
     except UserError as error:
-        raise WorkflowError(str(error)) from None
+        sys.exit(str(error))
 
 
 def run_values(wildcards):
