@@ -1,6 +1,7 @@
 """A whole tiny study: its files, a divergence, and a kill in the middle of a training."""
 
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -49,53 +50,50 @@ def trainers(folder) -> list[psutil.Process]:
     return found
 
 
-def test_driver_and_trainer_killed_in_the_middle_go_on_to_the_same_bytes(project):
-    """Only the commands of the README's section on resuming are used after the kill."""
-    project.axes("adam", epochs=400, seed=0, init_scale=1)
+def longer(epochs: int) -> str:
+    """The folder of a training that takes some seconds."""
+    return f"results/runs/digits-n100/resnet9-w2_adam_lr0.001_b50_wd0_e{epochs}/scale1_seed0"
+
+
+def killed_in_the_middle(project, run: str, trainer_too: bool) -> None:
+    """Start a training, kill snakemake once a state is saved, and unlock the folder."""
     project.configure({"engine": {"save_every": 0}})
-    runs = project.folder / "results/runs"
     driver = subprocess.Popen(
-        project.command(), cwd=project.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        project.command(f"{run}/run.json"),
+        cwd=project.folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
-    while not list(runs.rglob("state.pt")):
+    while not (project.folder / run / "state.pt").exists():
         assert driver.poll() is None
-        time.sleep(0.05)
-    for process in trainers(project.folder):
-        process.send_signal(signal.SIGKILL)
+        time.sleep(0.02)
     os.kill(driver.pid, signal.SIGKILL)
     driver.wait()
-    (state,) = runs.rglob("state.pt")
-    killed = state.parent
-    assert not (killed / "run.json").exists()
-
+    (trainer,) = trainers(project.folder)
+    if trainer_too:
+        trainer.kill()
+        trainer.wait()
+        assert not (project.folder / run / "run.json").exists()
     assert project.snakemake("--unlock").returncode == 0
-    project.run()
-    assert "resuming after epoch" in (killed / "train.log").read_text()
-    resumed = {name: (killed / name).read_bytes() for name in REPRODUCIBLE}
-    for path in killed.iterdir():
-        path.unlink()
-    project.run()
-    assert {name: (killed / name).read_bytes() for name in REPRODUCIBLE} == resumed
+
+
+def test_driver_and_trainer_killed_in_the_middle_go_on_to_the_same_bytes(project):
+    run = longer(epochs=150)
+    folder = project.folder / run
+    killed_in_the_middle(project, run, trainer_too=True)
+    assert project.run(f"{run}/run.json") == {"train": 1}
+    assert "resuming after epoch" in (folder / "train.log").read_text()
+    resumed = {name: (folder / name).read_bytes() for name in REPRODUCIBLE}
+    shutil.rmtree(folder)
+    assert project.run(f"{run}/run.json") == {"train": 1}
+    assert {name: (folder / name).read_bytes() for name in REPRODUCIBLE} == resumed
 
 
 def test_an_orphan_trainer_and_a_second_one_never_write_together(project):
-    project.axes("adam", epochs=300, seed=0, init_scale=1)
-    project.configure({"engine": {"save_every": 0}})
-    runs = project.folder / "results/runs"
-    driver = subprocess.Popen(
-        project.command(), cwd=project.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    while not list(runs.rglob("state.pt")):
-        assert driver.poll() is None
-        time.sleep(0.05)
-    (state,) = runs.rglob("state.pt")
-    os.kill(driver.pid, signal.SIGKILL)
-    driver.wait()
-    assert trainers(project.folder)
-
-    assert project.snakemake("--unlock").returncode == 0
-    project.run()
-    log = (state.parent / "train.log").read_text()
+    run = longer(epochs=800)
+    killed_in_the_middle(project, run, trainer_too=False)
+    assert project.run(f"{run}/run.json") == {"train": 1}
+    log = (project.folder / run / "train.log").read_text()
     assert "waiting for process" in log
     assert "already finished" in log
     assert "done, selected epoch" not in log
