@@ -6,7 +6,7 @@ from torch import nn
 
 from initmem.catalogue import OPTIMIZERS
 from initmem.errors import UserError
-from initmem.optimizers import build_optimizer, match_strides, parameter_groups
+from initmem.optimizers import build_optimizer, match_strides, parameter_groups, plain_step
 from support import small_run
 
 LR, DECAY = 0.01, 0.1
@@ -15,6 +15,8 @@ LR, DECAY = 0.01, 0.1
 def after_a_step_without_gradient(optimizer: str) -> tuple[torch.Tensor, torch.Tensor]:
     """Weights before and after one step whose loss does not depend on them."""
     model = nn.Linear(3, 2, bias=False)
+    with torch.no_grad():
+        model.weight.copy_(torch.tensor([[0.5, -0.25, 1.0], [-2.0, 0.1, -0.3]]))
     before = model.weight.detach().clone()
     made = build_optimizer(small_run(optimizer=optimizer, lr=LR, weight_decay=DECAY), model)
     model.weight.grad = torch.zeros_like(model.weight)
@@ -79,6 +81,25 @@ def test_what_torch_does_not_know_is_told_in_one_line(values, told):
         build_optimizer(small_run(**values), nn.Linear(2, 2))
     assert told in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("optimizer", [*OPTIMIZERS, "Adagrad", "RAdam"])
+def test_the_plain_step_is_the_optimizers_step_bit_for_bit(optimizer):
+    run = small_run(optimizer=optimizer, weight_decay=0.01)
+    weights = []
+    for plain in (False, True):
+        model = nn.Linear(3, 2)
+        with torch.no_grad():
+            model.weight.copy_(torch.arange(6.0).reshape(2, 3))
+            model.bias.zero_()
+        made = build_optimizer(run, model)
+        step = plain_step(made) if plain else made.step
+        for _ in range(8):
+            made.zero_grad()
+            model(torch.ones(4, 3)).square().sum().backward()
+            step()
+        weights.append(model.weight.detach())
+    assert torch.equal(*weights)
 
 
 def test_loaded_state_is_laid_out_like_its_parameter():

@@ -1,36 +1,31 @@
 """Training one run: the loop, evaluation, and what is kept of it."""
 
-import os
-import platform
-import subprocess
 import time
 from dataclasses import dataclass
 from math import isfinite, nan
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import nn
 
 from initmem import data, outputs, resume
+from initmem.device import choose_device, device_name, to_device
 from initmem.errors import Interrupted, LeaseLost, UserError
+from initmem.evaluation import evaluate
 from initmem.files import atomic_write, remove_temporaries
 from initmem.initialization import flatten, initialize, root_mean_square, scaled_weights
 from initmem.lease import Lease
 from initmem.logs import log
 from initmem.models import build_model
-from initmem.optimizers import build_optimizer, match_strides
+from initmem.optimizers import build_optimizer, match_strides, plain_step
 from initmem.outputs import Outcome, Predictions
+from initmem.provenance import versions
 from initmem.randomness import epoch_order
 from initmem.resume import SaveClock, State, StopRequests
 from initmem.run import PROTOCOL, Run
 from initmem.selection import is_better
 from initmem.study import Engine
-
-EVALUATION_BATCH = 500
-"""Images per evaluation step: fixed, since a sum's last bits depend on how it is cut."""
 
 DEADLINE_MARGIN = 45.0
 """Seconds before the limit of a cluster job by which the trainer has left: the job started before
@@ -51,44 +46,11 @@ class Sitting:
     started: float
     deadline: float | None = None
 
-
-def sitting(engine: Engine, started: float, runtime: float | None) -> Sitting:
-    """A sitting of a job that may take `runtime` minutes, None for no limit."""
-    if runtime is None:
-        return Sitting(engine, started)
-    return Sitting(engine, started, started + 60 * runtime - DEADLINE_MARGIN)
-
-
-@dataclass(frozen=True)
-class DevicePart:
-    """One part of the data on the device: images uint8 (n, size, size, channels), labels int64."""
-
-    images: torch.Tensor
-    labels: torch.Tensor
-
-
-@dataclass(frozen=True)
-class DeviceData:
-    """The data on the device, and the training images' mean and deviation per channel."""
-
-    train: DevicePart
-    validation: DevicePart
-    test: DevicePart
-    mean: torch.Tensor
-    deviation: torch.Tensor
-
-    def batch(self, images: torch.Tensor) -> torch.Tensor:
-        """Normalized float32 images (n, channels, size, size) in channels_last layout."""
-        return images.permute(0, 3, 1, 2).float().sub_(self.mean).div_(self.deviation)
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """Classes given, uint8 (n,) on the CPU, mean cross-entropy in nats, and accuracy."""
-
-    classes: np.ndarray
-    loss: float
-    accuracy: float
+    @classmethod
+    def of_job(cls, engine: Engine, started: float, runtime: float | None) -> "Sitting":
+        """The sitting of a job that may take `runtime` minutes, None for no limit."""
+        deadline = None if runtime is None else started + 60 * runtime - DEADLINE_MARGIN
+        return cls(engine, started, deadline)
 
 
 def train(run: Run, arrays_file: Path, folder: Path, sitting: Sitting) -> None:
@@ -138,61 +100,6 @@ def stop_reason(stop: StopRequests, clock: SaveClock) -> str | None:
     return stop.reason or ("the time limit" if clock.out_of_time() else None)
 
 
-def choose_device(engine: Engine, deterministic: bool) -> torch.device:
-    """The device to train on, with threads and determinism set. Raises UserError without a GPU."""
-    torch.set_num_threads(engine.threads)
-    if engine.device == "cuda" and not torch.cuda.is_available():
-        raise UserError("engine.device: no GPU is visible; set it to auto or cpu in config.yaml")
-    # Convolutions and products in fp32 mean fp32, on a GPU too.
-    torch.backends.cudnn.allow_tf32 = False
-    torch.backends.cuda.matmul.allow_tf32 = False
-    if deterministic:
-        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-        torch.use_deterministic_algorithms(True)
-        torch.backends.cudnn.benchmark = False
-    use_gpu = engine.device != "cpu" and torch.cuda.is_available()
-    return torch.device("cuda" if use_gpu else "cpu")
-
-
-def to_device(dataset: data.Dataset, device: torch.device) -> DeviceData:
-    """The data as uint8 on the device; mean and deviation are those of the training images."""
-
-    def part(source: data.Part) -> DevicePart:
-        images = torch.from_numpy(np.ascontiguousarray(source.images.transpose(0, 2, 3, 1)))
-        return DevicePart(images.to(device), torch.from_numpy(source.labels).long().to(device))
-
-    def per_channel(values: np.ndarray) -> torch.Tensor:
-        return torch.from_numpy(values.astype(np.float32)).view(1, -1, 1, 1).to(device)
-
-    images = dataset.train.images
-    return DeviceData(
-        part(dataset.train),
-        part(dataset.validation),
-        part(dataset.test),
-        per_channel(images.mean(axis=(0, 2, 3), dtype=np.float64)),
-        per_channel(images.std(axis=(0, 2, 3), dtype=np.float64)),
-    )
-
-
-@torch.inference_mode()
-def evaluate(model: nn.Module, part: DevicePart, source: DeviceData) -> Evaluation:
-    """The model's classes, loss and accuracy on one part, in evaluation mode."""
-    model.eval()
-    classes, losses = [], []
-    batches = zip(
-        part.images.split(EVALUATION_BATCH), part.labels.split(EVALUATION_BATCH), strict=True
-    )
-    for images, labels in batches:
-        logits = model(source.batch(images))
-        losses.append(F.cross_entropy(logits, labels, reduction="sum").double())
-        classes.append(logits.argmax(1))
-    given = torch.cat(classes)
-    correct = (given == part.labels).sum()
-    loss, right = torch.stack([torch.stack(losses).sum(), correct.double()]).tolist()
-    count = len(part.labels)
-    return Evaluation(given.to(torch.uint8).cpu().numpy(), loss / count, right / count)
-
-
 class Trainer:
     """One run in training: model, optimizer, data, and the state that grows epoch by epoch."""
 
@@ -215,8 +122,9 @@ class Trainer:
         self.scaled = scaled_weights(self.model, run.scaled)
         self.initial = flatten(self.scaled)
         self.optimizer = build_optimizer(run, self.model)
+        self.step_optimizer = plain_step(self.optimizer)
         self.diverged_epoch: int | None = None
-        self.commit = code_commit()
+        self.versions = versions()
         self.state = self._saved_state() or State(0, {}, {})
 
     def _saved_state(self) -> State | None:
@@ -292,7 +200,7 @@ class Trainer:
             loss = F.cross_entropy(logits, batch_labels)
             self.optimizer.zero_grad(set_to_none=True)
             loss.backward()
-            self.optimizer.step()
+            self.step_optimizer()
             with torch.no_grad():
                 sums[0] += loss.detach() * len(batch_labels)
                 sums[1] += (logits.argmax(1) == batch_labels).sum()
@@ -392,32 +300,5 @@ class Trainer:
             "samples_per_second": round(samples / max(seconds.training, 1e-9), 1),
             "device": device_name(self.device),
             "threads": self.sitting.engine.threads,
-            "host": platform.node(),
-            "python": platform.python_version(),
-            "torch": torch.__version__,
-            "numpy": np.__version__,
-            "commit": self.commit,
+            **self.versions,
         }
-
-
-def device_name(device: torch.device) -> str:
-    """What a person would call the device."""
-    if device.type == "cuda":
-        return torch.cuda.get_device_name(device)
-    return f"CPU ({platform.machine()})"
-
-
-def code_commit() -> str | None:
-    """The commit of the code, with + if it was changed since; None outside a checkout."""
-    try:
-        described = subprocess.run(
-            ["git", "describe", "--always", "--dirty=+", "--exclude=*"],
-            cwd=Path(__file__).parent,
-            capture_output=True,
-            text=True,
-            timeout=10,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return described.stdout.strip()

@@ -12,7 +12,7 @@ from initmem.run import Run
 from initmem.study import load_config
 
 with job_log(Path(snakemake.log[0])):
-    from initmem.training import sitting, train
+    from initmem.training import Sitting, train
 
     run = Run(**snakemake.params.values)
     limited = "SLURM_JOB_ID" in os.environ
@@ -20,7 +20,7 @@ with job_log(Path(snakemake.log[0])):
         run,
         Path(snakemake.input.get("data") or f"results/data/{run.arrays_id}.npz"),
         Path(snakemake.output.run).parent,
-        sitting(
+        Sitting.of_job(
             load_config(snakemake.config).engine,
             STARTED,
             snakemake.resources.get("runtime") if limited else None,
