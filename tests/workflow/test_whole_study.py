@@ -90,7 +90,7 @@ def test_driver_and_trainer_killed_in_the_middle_go_on_to_the_same_bytes(project
 
 
 def test_an_orphan_trainer_and_a_second_one_never_write_together(project):
-    run = longer(epochs=800)
+    run = longer(epochs=500)
     killed_in_the_middle(project, run, trainer_too=False)
     assert project.run(f"{run}/run.json") == {"train": 1}
     log = (project.folder / run / "train.log").read_text()
