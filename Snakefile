@@ -21,6 +21,10 @@ include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
 
 
+onstart:
+    refuse_without_gpu()
+
+
 rule all:
     """The whole study: its report, and with it everything the report is made of.
 

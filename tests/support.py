@@ -35,7 +35,7 @@ def prepared_digits(folder: Path) -> Path:
     """The digits as the workflow prepares them; the path of the arrays."""
     arrays = folder / "digits.npz"
     if not arrays.exists():
-        prepare("digits", DATASETS["digits"].sha256, arrays, folder / "digits.json")
+        prepare("digits", DATASETS["digits"].sha256, None, arrays, folder / "digits.json")
     return arrays
 
 

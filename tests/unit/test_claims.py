@@ -177,7 +177,7 @@ def test_rank_correlation_takes_mean_ranks_for_ties_and_is_zero_without_order():
 def study(**claims: tuple[str, ...]) -> Study:
     """A study of one sweep for each given configuration, with the claims that it serves."""
     sweeps = tuple(Sweep(name, name, served, (name,), ()) for name, served in claims.items())
-    return Study("s", "S", sweeps, {})
+    return Study("s", "S", False, sweeps, {})
 
 
 def verdicts(plan: Study, rows: list[pd.Series]) -> dict[str, str]:

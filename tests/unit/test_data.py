@@ -15,6 +15,11 @@ from support import small_run
 WHOLE = {"subset": None}
 
 
+def loaded(arrays, run: Run):
+    """The data of a run from arrays and the manifest beside them."""
+    return load(arrays, arrays.with_suffix(".json"), run)
+
+
 def parts(run: Run, arrays) -> tuple[np.ndarray, ...]:
     with np.load(arrays) as archive:
         return split_indices(archive["labels"], archive["official_test"], run)
@@ -27,7 +32,7 @@ def test_the_parts_have_the_stated_sizes_and_share_no_image(digits):
 
 
 def test_training_and_validation_are_class_balanced(digits):
-    dataset = load(digits, small_run(**WHOLE))
+    dataset = loaded(digits, small_run(**WHOLE))
     assert np.bincount(dataset.train.labels).tolist() == [70] * 10
     assert np.bincount(dataset.validation.labels).tolist() == [40] * 10
 
@@ -48,7 +53,7 @@ def test_subsets_are_balanced_nested_and_leave_validation_and_test_alone(digits)
     assert set(small[0]) < set(large[0])
     assert (small[1] == large[1]).all()
     assert (small[2] == large[2]).all()
-    assert np.bincount(load(digits, small_run(subset=100)).train.labels).tolist() == [10] * 10
+    assert np.bincount(loaded(digits, small_run(subset=100)).train.labels).tolist() == [10] * 10
 
 
 def test_an_official_test_set_is_the_test_set():
@@ -69,13 +74,13 @@ def test_preparing_writes_plain_arrays_and_says_what_they_are(digits):
 
 def test_preparing_twice_gives_the_same_bytes(digits, tmp_path):
     again = tmp_path / "again.npz"
-    prepare("digits", DATASETS["digits"].sha256, again, tmp_path / "again.json")
+    prepare("digits", DATASETS["digits"].sha256, None, again, tmp_path / "again.json")
     assert again.read_bytes() == digits.read_bytes()
 
 
 def test_other_arrays_than_expected_are_refused_and_nothing_is_written(tmp_path):
     with pytest.raises(UserError, match=r"set data\.digits\.sha256 in config\.yaml"):
-        prepare("digits", "0" * 64, tmp_path / "digits.npz", tmp_path / "digits.json")
+        prepare("digits", "0" * 64, None, tmp_path / "digits.npz", tmp_path / "digits.json")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -92,26 +97,28 @@ def test_the_checksum_sees_names_types_shapes_and_contents():
 
 def test_missing_data_are_named_with_the_command_that_prepares_them(tmp_path):
     with pytest.raises(UserError, match=r"digits\.npz is missing: `snakemake .*digits\.npz`"):
-        load(tmp_path / "digits.npz", small_run())
+        loaded(tmp_path / "digits.npz", small_run())
 
 
 @pytest.mark.parametrize("position", [0.3, 0.6])
 def test_a_flipped_bit_is_found_before_training(digits, tmp_path, position):
     broken = tmp_path / "digits.npz"
+    shutil.copy(digits.with_suffix(".json"), tmp_path)
     content = bytearray(digits.read_bytes())
     content[int(len(content) * position)] ^= 1
     broken.write_bytes(content)
     with pytest.raises(UserError, match=r"digits\.npz .*delete"):
-        load(broken, small_run())
+        loaded(broken, small_run())
 
 
 def test_truncated_and_pickled_files_are_refused(digits, tmp_path):
     broken = tmp_path / "digits.npz"
     shutil.copy(digits, broken)
+    shutil.copy(digits.with_suffix(".json"), tmp_path)
     with broken.open("r+b") as file:
         file.truncate(1000)
     with pytest.raises(UserError, match="cannot be read"):
-        load(broken, small_run())
+        loaded(broken, small_run())
     np.savez(broken, images=np.array([{"a": 1}], dtype=object))
     with pytest.raises(UserError, match="cannot be read"):
-        load(broken, small_run())
+        loaded(broken, small_run())

@@ -30,6 +30,12 @@ def test_resnet9_has_as_many_parameters_as_its_layers_say(width, channels, class
     assert sum(p.numel() for p in model.parameters()) == weights + norms + linear
 
 
+def test_resnet18_has_the_known_number_of_parameters():
+    model = BUILDERS["resnet18"](64, 3, 10).eval()
+    assert sum(p.numel() for p in model.parameters()) == 11_173_962
+    assert model(torch.zeros(2, 3, 32, 32)).shape == (2, 10)
+
+
 def test_weights_are_he_normal_in_fan_in():
     for weight in scaled_weights(drawn(width=32), "all").values():
         if weight.numel() > 5000:

@@ -158,7 +158,9 @@ def test_an_unknown_study_is_refused_with_those_there_are():
 
 
 def test_an_unknown_data_set_is_refused_by_name():
-    assert "data: 'digts' is unknown; one of digits" in refusal(CONFIG | {"data": {"digts": {}}})
+    assert "data: 'digts' is unknown; one of digits, cifar10, cifar100" in refusal(
+        CONFIG | {"data": {"digts": {}}}
+    )
 
 
 @pytest.mark.parametrize("name", ["runs", "data", "logs", "a/b", "", "-x"])

@@ -102,7 +102,7 @@ def test_timing_tells_seconds_device_versions_and_threads(digits, tmp_path):
 
 
 def test_scales_of_a_seed_start_from_the_same_draw(digits, tmp_path):
-    data = load(digits, small_run())
+    data = load(digits, digits.with_suffix(".json"), small_run())
     trainers = [
         Trainer(small_run(init_scale=s), data, tmp_path, Sitting(ENGINE, 0), torch.device("cpu"))
         for s in (1, 4)

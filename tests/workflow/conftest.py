@@ -13,6 +13,8 @@ import pytest
 import yaml
 from filelock import FileLock
 
+from initmem.study import load_study
+
 ROOT = Path(__file__).resolve().parents[2]
 LEFT_OUT = shutil.ignore_patterns(
     ".git", ".venv", ".snakemake", "results", "__pycache__", ".*_cache"
@@ -67,6 +69,12 @@ class Project:
     def axes(self, sweep: str, **axes) -> None:
         """Change axes of a sweep of the tiny study."""
         self.configure({"studies": {"tiny": {"sweeps": {sweep: {"axes": axes}}}}})
+
+    def targets(self) -> list[str]:
+        """run.json of every planned run of the tiny study, as snakemake is asked for it."""
+        read = [self.folder / name for name in ("config.yaml", "tests/workflow/tiny.yaml")]
+        base, changes = (yaml.safe_load(path.read_text()) for path in read)
+        return [f"results/runs/{run}/run.json" for run in load_study(_merged(base, changes)).runs]
 
     def run_files(self, name: str = "run.json") -> dict[str, bytes]:
         """A file of each finished run, by the run's path."""

@@ -9,8 +9,21 @@ from typing import Any
 
 
 @dataclass(frozen=True)
+class ArchiveFacts:
+    """How images lie in an archive: the folder, its batches, and the name of the labels."""
+
+    folder: str
+    train_files: tuple[str, ...]
+    test_file: str
+    label_key: str
+
+
+@dataclass(frozen=True)
 class DatasetFacts:
-    """A data set: image shape, split sizes (images), and the checksum that its arrays must have."""
+    """A data set: image shape, split sizes (images), and the checksum that pins it.
+
+    `sha256` is that of the archive where there is one, else that of the arrays read.
+    """
 
     image_size: int
     channels: int
@@ -18,6 +31,7 @@ class DatasetFacts:
     train: int
     validation: int
     sha256: str
+    archive: ArchiveFacts | None = None
 
 
 @dataclass(frozen=True)
@@ -53,10 +67,40 @@ DATASETS = MappingProxyType(
             validation=400,
             sha256="efedf51c690b6594f6b7e67acc82e7a0ae213ebfcc1861a4c24da937cac9e467",
         ),
+        "cifar10": DatasetFacts(
+            image_size=32,
+            channels=3,
+            classes=10,
+            train=40_000,
+            validation=10_000,
+            sha256="6d958be074577803d12ecdefd02955f39262c83c16fe9348329d7fe0b5c001ce",
+            archive=ArchiveFacts(
+                folder="cifar-10-batches-py",
+                train_files=tuple(f"data_batch_{number}" for number in range(1, 6)),
+                test_file="test_batch",
+                label_key="labels",
+            ),
+        ),
+        "cifar100": DatasetFacts(
+            image_size=32,
+            channels=3,
+            classes=100,
+            train=40_000,
+            validation=10_000,
+            sha256="85cd44d02ba6437773c5bbd22e183051d648de2e7d6b014e1ef29b855ba677a7",
+            archive=ArchiveFacts(
+                folder="cifar-100-python",
+                train_files=("train",),
+                test_file="test",
+                label_key="fine_labels",
+            ),
+        ),
     }
 )
 
-MODELS = ("resnet9",)
+MODELS = MappingProxyType({"resnet9": 1, "resnet18": 8})
+"""Models, with the least width of each: a narrower ResNet-18 crashes torch's convolutions on a CPU
+(strided 1x1 convolutions of few channels in channels_last layout, torch 2.14)."""
 
 RUN_FILES = ("history.csv", "predictions.npz", "timing.json", "run.json")
 """The files of a finished run, in the order of writing: with run.json the run is finished."""

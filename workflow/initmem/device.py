@@ -35,10 +35,15 @@ class DeviceData:
         return images.permute(0, 3, 1, 2).float().sub_(self.mean).div_(self.deviation)
 
 
+def gpu_is_visible() -> bool:
+    """Whether torch sees a GPU here."""
+    return torch.cuda.is_available()
+
+
 def choose_device(engine: Engine, deterministic: bool) -> torch.device:
     """The device to train on, with threads and determinism set. Raises UserError without a GPU."""
     torch.set_num_threads(engine.threads)
-    if engine.device == "cuda" and not torch.cuda.is_available():
+    if engine.device == "cuda" and not gpu_is_visible():
         raise UserError("engine.device: no GPU is visible; set it to auto or cpu in config.yaml")
     # Convolutions and products in fp32 mean fp32, on a GPU too.
     torch.backends.cudnn.allow_tf32 = False
@@ -47,7 +52,7 @@ def choose_device(engine: Engine, deterministic: bool) -> torch.device:
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.use_deterministic_algorithms(True)
         torch.backends.cudnn.benchmark = False
-    use_gpu = engine.device != "cpu" and torch.cuda.is_available()
+    use_gpu = engine.device != "cpu" and gpu_is_visible()
     return torch.device("cuda" if use_gpu else "cpu")
 
 

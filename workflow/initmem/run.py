@@ -126,7 +126,7 @@ class Run(BaseModel):
     @field_validator("dataset", "model")
     @classmethod
     def _known(cls, name: str, info: ValidationInfo) -> str:
-        known = {"dataset": tuple(DATASETS), "model": MODELS}[info.field_name]
+        known = {"dataset": tuple(DATASETS), "model": tuple(MODELS)}[info.field_name]
         if name not in known:
             raise ValueError(f"unknown; one of {', '.join(known)}")
         return name
@@ -181,6 +181,8 @@ class Run(BaseModel):
     @model_validator(mode="after")
     def _consistent(self) -> "Run":
         facts = self.dataset_facts
+        if self.width < MODELS[self.model]:
+            raise ValueError(f"width: {self.model} needs {MODELS[self.model]} or more")
         if self.image_size is not None:
             raise ValueError(f"image_size: {self.dataset} comes in {facts.image_size} only")
         if self.train_size > facts.train or self.train_size % facts.classes:

@@ -24,8 +24,10 @@ class _Section(BaseModel):
 
 
 class DataSource(_Section):
-    """Where a data set comes from and what its prepared arrays must be."""
+    """Where a data set comes from: URLs or paths, tried in turn; and what pins it."""
 
+    sources: tuple[str, ...] = ()
+    size: Count | None = None
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
 
 
@@ -51,6 +53,7 @@ class StudyConfig(_Section):
     """The sweeps of a study, and the axes that all of them share unless they say otherwise."""
 
     title: Annotated[str, Field(min_length=1)]
+    needs_gpu: bool = False
     axes: dict[str, Any] = Field(default_factory=dict)
     sweeps: Annotated[dict[str, SweepConfig], Field(min_length=1)]
 
@@ -99,6 +102,7 @@ class Study:
 
     name: str
     title: str
+    needs_gpu: bool
     sweeps: tuple[Sweep, ...]
     runs: Mapping[str, Run]
 
@@ -120,6 +124,11 @@ class Study:
         """Changes when a run is added or dropped, or a sweep gets another name or purpose."""
         plan = [self.name, self.title, sorted(self.runs), [vars(sweep) for sweep in self.sweeps]]
         return hashlib.sha256(json.dumps(plan).encode()).hexdigest()[:16]
+
+    @property
+    def images(self) -> int:
+        """Training images that all runs pass through their networks, each as often as it is."""
+        return sum(run.epochs * run.train_size for run in self.runs.values())
 
     def sweeps_of(self, configuration: str) -> list[Sweep]:
         """The sweeps that a configuration belongs to."""
@@ -175,7 +184,7 @@ def plan_study(typed: Config) -> Study:
         sweeps.append(
             Sweep(name, sweep.label, sweep.claims, configurations, _varying_axes(planned))
         )
-    return Study(typed.study, chosen.title, tuple(sweeps), runs)
+    return Study(typed.study, chosen.title, chosen.needs_gpu, tuple(sweeps), runs)
 
 
 def _add(runs: dict[str, Run], planned: list[Run]) -> None:

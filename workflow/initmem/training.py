@@ -88,7 +88,13 @@ def _train_under_lease(
         if outputs.is_finished(folder, run):
             log("already finished")
         else:
-            trainer = Trainer(run, data.load(arrays_file, run), folder, sitting, device)
+            trainer = Trainer(
+                run,
+                data.load(arrays_file, arrays_file.with_suffix(".json"), run),
+                folder,
+                sitting,
+                device,
+            )
             trainer.fit(lease, stop, clock)
             trainer.write(lease)
         if outputs.is_finished(folder, run):

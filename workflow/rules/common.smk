@@ -26,7 +26,7 @@ REPORT_TEXTS = ("report/report.html.j2", *(f"report/{figure}.rst" for figure in 
 
 wildcard_constraints:
     run=RUN_ID_PATTERN,
-    arrays=r"[a-z][a-z0-9]*(?:-[0-9a-f]{8})?",
+    arrays=rf"(?:{'|'.join(DATASETS)})(?:-[0-9a-f]{{8}})?",
 
 
 def planned_run(wildcards):
@@ -56,17 +56,47 @@ def data_unless_finished(wildcards):
     return [] if finished else f"results/data/{run.arrays_id}.npz"
 
 
+def manifest_unless_finished(wildcards):
+    """What the prepared data are, asked for together with them."""
+    return [Path(file).with_suffix(".json") for file in [data_unless_finished(wildcards)] if file]
+
+
+def archive_of(wildcards):
+    """The archive that a data set is prepared from; none for one that ships with a library."""
+    facts = DATASETS[wildcards.arrays.split("-")[0]]
+    return f"results/data/archives/{wildcards.arrays}.tar.gz" if facts.archive else []
+
+
 def expected_sha256(wildcards):
-    """The checksum that prepared arrays must have; URLs and mirrors change no result."""
-    dataset = wildcards.arrays.split("-")[0]
-    for run in study.runs.values():
-        if run.arrays_id == wildcards.arrays:
-            return run.values()["data_sha256"]
-    if dataset == wildcards.arrays and dataset in DATASETS:
-        return DATASETS[dataset].sha256
-    raise WorkflowError(f"no data set '{wildcards.arrays}' in this study")
+    """The checksum that pins the data; where they come from changes no result."""
+    dataset, _, pin = wildcards.arrays.partition("-")
+    known = [DATASETS[dataset].sha256]
+    if dataset in settings.data:
+        known.append(settings.data[dataset].sha256)
+    if not pin:
+        return known[0]
+    for sha256 in filter(None, known):
+        if sha256.startswith(pin):
+            return sha256
+    sys.exit(f"no checksum in config.yaml under data.{dataset} begins with '{pin}'")
 
 
 def study_runs(name):
     """One file of every run of the study."""
     return collect(f"results/runs/{{run}}/{name}", run=study.runs)
+
+
+def refuse_without_gpu():
+    """Stop a study that needs a GPU from starting on this machine's CPU, unless that is asked for.
+
+    Not on a cluster, whose login nodes have none.
+    """
+    if study.needs_gpu and workflow.local_exec and settings.engine.device != "cpu":
+        from initmem.device import gpu_is_visible
+
+        if not gpu_is_visible():
+            raise WorkflowError(
+                f"the study '{study.name}' needs a GPU and none is visible: {len(study.runs):,}"
+                f" trainings, {study.images / 1e9:,.0f} billion training images; `make demo` shows the"
+                " finding on a CPU; to start all the same: --config engine='{device: cpu}'"
+            )

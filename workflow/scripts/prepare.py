@@ -9,6 +9,7 @@ with job_log(Path(snakemake.log[0])):
     prepare(
         dataset=snakemake.wildcards.arrays.split("-")[0],
         expected_sha256=snakemake.params.sha256,
+        archive=Path(snakemake.input.archive) if snakemake.input.archive else None,
         arrays_file=Path(snakemake.output.arrays),
         manifest_file=Path(snakemake.output.manifest),
     )

@@ -1,0 +1,434 @@
+"""Bringing a big archive to a path: from mirrors or a local copy, checked before it takes its name.
+
+The bytes grow in `.<name>.part` beside the target. What a cut or killed download left there is
+continued by the next one, and since only the checksum over the whole file decides, it does not
+matter which source began it.
+"""
+
+import errno
+import fcntl
+import hashlib
+import itertools
+import os
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from http.client import HTTPException, HTTPResponse, InvalidURL
+from pathlib import Path
+from typing import BinaryIO
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import Request, url2pathname, urlopen
+
+from initmem.errors import UserError
+from initmem.files import TEMPORARY_SUFFIX
+from initmem.logs import log
+
+USER_AGENT = "initmem (+https://arxiv.org/abs/2605.29152)"
+CHUNK = 1 << 18
+PROGRESS_EVERY = 5.0
+"""Seconds between two lines about the progress, at least."""
+UNREACHABLE_ATTEMPTS = 2
+"""Tries of a host that cannot be reached at all: a node without a network has to say so soon."""
+PASSING_STATUS = (408, 425, 429)
+"""Answers below 500 after which the same request may do better."""
+NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How patient a download is with one source; the defaults suit a slow university host.
+
+    attempts: tries of a source; a later one goes on where the earlier one was cut.
+    first_wait: seconds before the second try; doubled before each further one.
+    stall_timeout: seconds without an answer or a byte after which a try is given up.
+    minimum_speed: bytes a second, averaged over `stall_timeout`; below it a try is given up.
+    """
+
+    attempts: int = 5
+    first_wait: float = 2.0
+    stall_timeout: float = 30.0
+    minimum_speed: float = 10_000.0
+
+
+DEFAULT_POLICY = Policy()
+
+
+class _SourceError(Exception):
+    """A source does not give the file, and would not at another try; the text says why."""
+
+
+class _Passing(_SourceError):
+    """A source did not give the file this time."""
+
+
+class _Unreachable(_Passing):
+    """The host cannot be reached: no name, no route, no listener, no trust."""
+
+
+class _Stale(_Passing):
+    """What earlier downloads left cannot be continued: the next try begins anew."""
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """The file that is asked for: its name, checksum and, where known, its size in bytes."""
+
+    name: str
+    sha256: str
+    size: int | None
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """The bytes of a file from `start` on; `total` is the size of the whole file, if told."""
+
+    chunks: Iterator[bytes]
+    start: int
+    total: int | None
+    labelled_html: bool = False
+
+
+def fetch(
+    sources: Sequence[str],
+    target: Path,
+    sha256: str,
+    size: int | None = None,
+    policy: Policy = DEFAULT_POLICY,
+) -> None:
+    """Bring the file with this SHA-256 to `target`; nothing to do where it is already.
+
+    `sources` are tried in order: http(s) and file URLs, or local paths (`~` is expanded). `size`,
+    in bytes, bounds what is taken from a source. Of several processes one downloads at a time, the
+    others wait for its result. A file of that name with another checksum is removed first.
+
+    Raises UserError, one line with the reason for each source, when none has the file; what has
+    come of it by then stays beside `target` for the next call to continue. Raises OSError when
+    the disk does not take the file.
+    """
+    wanted = _Wanted(target.name, sha256.lower(), size)
+    if _has_checksum(target, wanted.sha256):
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with _alone(target) as part:
+        if _has_checksum(target, wanted.sha256):
+            return
+        _remove_wrong(target)
+        _from_first_good(sources, part, wanted, policy)
+        _take_name(part, target)
+        log(f"{target.name}: complete, and its SHA-256 is the expected one")
+
+
+def _has_checksum(path: Path, sha256: str) -> bool:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() == sha256
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise UserError(f"{path} cannot be read ({_plain(error)}); move it away") from None
+
+
+def _remove_wrong(target: Path) -> None:
+    if target.exists():
+        log(f"{target} has another SHA-256 than expected and is replaced")
+    target.unlink(missing_ok=True)
+
+
+def _take_name(part: Path, target: Path) -> None:
+    """Give the checked file its name. The folder needs no sync: a lost renaming is made again."""
+    with part.open("rb+") as file:
+        os.fsync(file.fileno())
+    part.replace(target)
+
+
+@contextmanager
+def _alone(target: Path) -> Iterator[Path]:
+    """Wait until no other process fetches `target`; gives the temporary file to work on.
+
+    Where the disk knows no locks, each process has a temporary file of its own: they then do the
+    same work twice, but never into one another's file.
+    """
+    lock = target.with_name(f".{target.name}.lock")
+    while True:
+        with lock.open("ab") as file:
+            locked = _lock(file, target)
+            if locked and not _is_named(file, lock):
+                continue  # Its last holder has removed it, and another may hold a newer one.
+            own = "" if locked else f".{uuid.uuid4().hex[:8]}"
+            part = target.with_name(f".{target.name}{own}{TEMPORARY_SUFFIX}")
+            try:
+                yield part
+            finally:
+                (lock if locked else part).unlink(missing_ok=True)
+            return
+
+
+def _lock(file: BinaryIO, target: Path) -> bool:
+    """Lock an open file, however long it takes; False where that is not possible."""
+    try:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            log(f"{target.name}: waiting for another process that brings it")
+            fcntl.flock(file, fcntl.LOCK_EX)
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise
+        return False
+    return True
+
+
+def _is_named(file: BinaryIO, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _from_first_good(sources: Sequence[str], part: Path, wanted: _Wanted, policy: Policy) -> None:
+    """Fill `part` from the first source that has the file. Raises UserError when none has."""
+    reasons = []
+    for source in sources:
+        try:
+            _from_source(source, part, wanted, policy)
+            return
+        except _SourceError as error:
+            reasons.append(f"{_short(source)}: {error}")
+            log(f"{wanted.name}: {reasons[-1]}")
+    told = "; ".join(reasons) or "no source is given"
+    text = (
+        f"{wanted.name} with SHA-256 {wanted.sha256} could not be had ({told}); download it by"
+        " hand and give its local path in config.yaml as data.<name>.sources"
+    )
+    raise UserError(" ".join(text.split()))
+
+
+def _from_source(source: str, part: Path, wanted: _Wanted, policy: Policy) -> None:
+    """Fill `part` from one source, in as many tries as it deserves; see `_SourceError`."""
+    for attempt in itertools.count(1):
+        try:
+            _attempt(source, part, wanted, policy)
+            return
+        except _Passing as error:
+            if isinstance(error, _Stale):
+                part.unlink(missing_ok=True)
+            if attempt >= _deserved_attempts(error, policy):
+                raise _SourceError(f"{error} (tries: {attempt})") from None
+            wait = policy.first_wait * 2 ** (attempt - 1)
+            log(f"{wanted.name}: {_short(source)}: {error}; next try in {wait:g} s")
+            time.sleep(wait)
+
+
+def _deserved_attempts(error: _Passing, policy: Policy) -> int:
+    if isinstance(error, _Unreachable):
+        return min(UNREACHABLE_ATTEMPTS, policy.attempts)
+    return policy.attempts
+
+
+def _attempt(source: str, part: Path, wanted: _Wanted, policy: Policy) -> None:
+    """Fill `part` from a source and check it; it stays only if it is, or may become, the file."""
+    if _has_checksum(part, wanted.sha256):
+        return
+    offset = part.stat().st_size if part.exists() else 0
+    with _ask(source, offset, policy) as answer:
+        _store(answer, part, wanted, _short(source))
+    if _has_checksum(part, wanted.sha256):
+        return
+    part.unlink()
+    if answer.start:
+        # The fault may lie in what was there before, so the source gets a chance of its own.
+        raise _Stale("continuing an earlier download gave a wrong SHA-256")
+    raise _SourceError("its file has another SHA-256")
+
+
+def _store(answer: _Answer, part: Path, wanted: _Wanted, source: str) -> None:
+    """Write what a source sends behind the first `start` bytes of `part`."""
+    first = next(answer.chunks, b"")
+    total = _plausible_total(answer, first, wanted)
+    log(f"{wanted.name}: from {source}" + (f", from byte {answer.start}" if answer.start else ""))
+    progress = _Progress(wanted.name, answer.start, total)
+    with part.open("ab") as file:
+        file.truncate(answer.start)
+        for chunk in itertools.chain([first], answer.chunks):
+            file.write(chunk)
+            progress.add(len(chunk))
+            if total is not None and progress.done > total:
+                part.unlink()
+                raise _SourceError(f"it sent more than {total} bytes")
+    if total is not None and progress.done < total:
+        raise _Passing(f"it was cut after {progress.done} of {total} bytes")
+
+
+def _plausible_total(answer: _Answer, first: bytes, wanted: _Wanted) -> int | None:
+    """The size that the file is to have, if known; told before what is already there is touched.
+
+    Raises _SourceError when what comes is no archive or has another size.
+    """
+    if answer.start == 0 and _is_page(first, answer.labelled_html):
+        raise _SourceError("it gave an HTML page instead of the file")
+    if None not in (answer.total, wanted.size) and answer.total != wanted.size:
+        raise _SourceError(f"its file has {answer.total} bytes instead of {wanted.size}")
+    return wanted.size if answer.total is None else answer.total
+
+
+def _is_page(beginning: bytes, labelled_html: bool) -> bool:
+    """Whether bytes begin an HTML page; the label alone proves nothing, scripts label archives."""
+    text = beginning[:64].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    return text.startswith((b"<!doctype html", b"<html")) or (
+        labelled_html and text.startswith(b"<")
+    )
+
+
+class _Progress:
+    """Counts the bytes of a file and says now and then how far they are."""
+
+    def __init__(self, name: str, start: int, total: int | None) -> None:
+        self.name = name
+        self.done = start
+        self.total = total
+        self._told = start
+        self._told_at = time.monotonic()
+
+    def add(self, count: int) -> None:
+        """Count bytes that have come."""
+        self.done += count
+        elapsed = time.monotonic() - self._told_at
+        if elapsed >= PROGRESS_EVERY:
+            speed = (self.done - self._told) / elapsed
+            log(f"{self.name}: {self._share()}, {speed / 1e6:.2f} MB/s")
+            self._told, self._told_at = self.done, time.monotonic()
+
+    def _share(self) -> str:
+        if not self.total:
+            return f"{self.done / 1e6:.1f} MB"
+        share = self.done / self.total
+        return f"{self.done / 1e6:.1f} of {self.total / 1e6:.1f} MB, {share:.0%}"
+
+
+def _ask(source: str, offset: int, policy: Policy) -> AbstractContextManager[_Answer]:
+    """Open a source; a web server is asked for what follows the first `offset` bytes."""
+    if source.lower().startswith(("http://", "https://")):
+        return _web_answer(source, offset, policy)
+    return _local_answer(_local_path(source))
+
+
+def _local_path(source: str) -> Path:
+    """The path that a file URL or a plain path means."""
+    try:
+        if "://" not in source:
+            return Path(source).expanduser()
+        url = urlsplit(source)
+    except (RuntimeError, ValueError) as error:
+        raise _SourceError(f"it is no usable path, {error}") from None
+    if url.scheme != "file" or url.netloc not in ("", "localhost"):
+        raise _SourceError("it is neither an http, https or file:/// address nor a path")
+    return Path(url2pathname(url.path))
+
+
+@contextmanager
+def _local_answer(path: Path) -> Iterator[_Answer]:
+    try:
+        if path.exists() and not path.is_file():
+            raise _SourceError("it is not a file")
+        file = path.open("rb")
+    except FileNotFoundError:
+        raise _SourceError("the file is missing") from None
+    except OSError as error:
+        raise _SourceError(_plain(error)) from None
+    with file:
+        yield _Answer(_chunks(partial(file.read, CHUNK)), 0, os.fstat(file.fileno()).st_size)
+
+
+@contextmanager
+def _web_answer(url: str, offset: int, policy: Policy) -> Iterator[_Answer]:
+    with _request(url, offset, policy) as response:
+        start, total = _extent(response, offset)
+        # read1 gives what has come; read would wait for a whole chunk, however slowly it drips.
+        chunks = _paced(_chunks(partial(response.read1, CHUNK)), policy)
+        labelled_html = response.headers.get_content_type() == "text/html"
+        yield _Answer(chunks, start, total, labelled_html)
+
+
+def _request(url: str, offset: int, policy: Policy) -> HTTPResponse:
+    """The answer to a GET. Raises the _SourceError that fits when there is none of use."""
+    headers = {"User-Agent": USER_AGENT} | ({"Range": f"bytes={offset}-"} if offset else {})
+    try:
+        return urlopen(Request(url, headers=headers), timeout=policy.stall_timeout)
+    except HTTPError as error:
+        error.close()
+        raise _refusal(error) from None
+    except URLError as error:
+        raise _Unreachable(f"it cannot be reached, {_plain(error.reason)}") from None
+    except (ValueError, InvalidURL):
+        # The error itself may quote a password.
+        raise _SourceError("it is no usable address") from None
+    except (OSError, HTTPException) as error:
+        raise _Passing(f"it gave no answer, {_plain(error)}") from None
+
+
+def _refusal(error: HTTPError) -> _SourceError:
+    kind: type[_SourceError] = _SourceError
+    if error.code == 416:
+        kind = _Stale
+    elif error.code >= 500 or error.code in PASSING_STATUS:
+        kind = _Passing
+    return kind(f"HTTP {error.code} {error.reason}")
+
+
+def _extent(response: HTTPResponse, offset: int) -> tuple[int, int | None]:
+    """Where in the file an answer starts and, if it says so, how many bytes the file has.
+
+    Raises _Stale for a part of the file that does not follow on the `offset` bytes at hand.
+    """
+    if response.status == 200:
+        length = response.headers.get("Content-Length", "")
+        return 0, int(length) if length.isdecimal() else None
+    if response.status != 206:
+        raise _Passing(f"HTTP {response.status} {response.reason}")
+    extent = response.headers.get("Content-Range", "")
+    if not extent.startswith(f"bytes {offset}-"):
+        raise _Stale(f"it gave another part of the file than asked for ({extent or 'unnamed'})")
+    total = extent.rpartition("/")[2]
+    return offset, int(total) if total.isdecimal() else None
+
+
+def _chunks(read: Callable[[], bytes]) -> Iterator[bytes]:
+    """What `read` gives until it gives nothing; what goes wrong counts as passing."""
+    while True:
+        try:
+            chunk = read()
+        except (OSError, HTTPException) as error:
+            raise _Passing(f"it broke off, {_plain(error)}") from None
+        if not chunk:
+            return
+        yield chunk
+
+
+def _paced(chunks: Iterator[bytes], policy: Policy) -> Iterator[bytes]:
+    """The same chunks, until they come too slowly."""
+    since, count = time.monotonic(), 0
+    for chunk in chunks:
+        yield chunk
+        count += len(chunk)
+        elapsed = time.monotonic() - since
+        if elapsed >= policy.stall_timeout:
+            if count < policy.minimum_speed * elapsed:
+                raise _Passing(f"it was too slow, {count / elapsed / 1000:.1f} kB/s")
+            since, count = time.monotonic(), 0
+
+
+def _plain(error: object) -> str:
+    """What an error says, without its number."""
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
+def _short(source: str) -> str:
+    """A source as messages name it: an address without its query and password."""
+    if "://" not in source:
+        return source
+    host, slash, path = source.partition("://")[2].partition("?")[0].partition("/")
+    return host.rpartition("@")[2] + slash + path

@@ -1,0 +1,17 @@
+"""Download one archive."""
+
+from pathlib import Path
+
+from initmem.download import fetch
+
+from initmem.logs import job_log
+from initmem.study import load_config
+
+with job_log(Path(snakemake.log[0])):
+    source = load_config(snakemake.config).data[snakemake.wildcards.arrays.split("-")[0]]
+    fetch(
+        sources=source.sources,
+        target=Path(snakemake.output.archive),
+        sha256=snakemake.params.sha256,
+        size=source.size,
+    )
