@@ -359,6 +359,13 @@ def test_wrong_bytes_are_never_kept(serve, target, body, size):
     assert list(target.parent.iterdir()) == []
 
 
+def test_a_file_of_another_size_does_not_cost_what_is_already_there(serve, target):
+    leave_part(target, CONTENT[:HALF])
+    reason = why_not(target, serve(gives(CONTENT + b"x")).url)
+    assert f"has {SIZE + 1} bytes instead of {SIZE}" in reason
+    assert part_of(target).read_bytes() == CONTENT[:HALF]
+
+
 def test_of_too_many_bytes_no_more_are_taken_than_the_file_has(serve, target):
     server = serve(gives_without_length(CONTENT * 40))
     assert f"sent more than {SIZE} bytes" in why_not(target, server.url)

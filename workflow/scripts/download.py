@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from initmem.download import fetch
-
 from initmem.logs import job_log
 from initmem.study import load_config
 
