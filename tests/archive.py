@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from initmem.archives import file_sha256
+from initmem.files import file_sha256
 
 BATCHES = (*(f"data_batch_{number}" for number in range(1, 6)), "test_batch")
 

@@ -13,6 +13,7 @@ from initmem.archives import read_archive
 from initmem.catalogue import DATASETS
 from initmem.data import load, prepare
 from initmem.errors import UserError
+from initmem.files import file_sha256
 from support import small_run
 
 FACTS = DATASETS["cifar10"].archive
@@ -54,7 +55,7 @@ def test_a_prepared_archive_is_split_in_the_shares_of_the_official_one(tmp_path)
     arrays, manifest = tmp_path / "cifar10.npz", tmp_path / "cifar10.json"
     prepare("cifar10", sha256, tmp_path / "a.tar.gz", arrays, manifest)
     run = small_run(dataset="cifar10", data_sha256=sha256, subset=80)
-    data = load(arrays, manifest, run)
+    data = load(arrays, run)
     sizes = [len(part.labels) for part in (data.train, data.validation, data.test)]
     assert sizes == [80, 20, 20]
     assert np.bincount(data.train.labels).tolist() == [8] * 10
@@ -67,7 +68,7 @@ def test_more_training_images_than_there_are_is_told_with_the_largest_subset(tmp
     prepare("cifar10", sha256, tmp_path / "a.tar.gz", arrays, manifest)
     run = small_run(dataset="cifar10", data_sha256=sha256, subset=None)
     with pytest.raises(UserError, match="set subset to 80 or less"):
-        load(arrays, manifest, run)
+        load(arrays, run)
 
 
 @pytest.mark.parametrize("position", [0.1, 0.5, 0.9])
@@ -112,8 +113,6 @@ def test_a_missing_or_broken_batch_is_named(tmp_path, content):
 
 
 def test_something_else_than_a_tar_file_is_told_in_one_line(tmp_path):
-    from initmem.archives import file_sha256
-
     path = tmp_path / "a.tar.gz"
     path.write_bytes(b"<html>not here</html>")
     with pytest.raises(UserError, match="cannot be read"):

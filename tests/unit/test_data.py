@@ -15,11 +15,6 @@ from support import small_run
 WHOLE = {"subset": None}
 
 
-def loaded(arrays, run: Run):
-    """The data of a run from arrays and the manifest beside them."""
-    return load(arrays, arrays.with_suffix(".json"), run)
-
-
 def parts(run: Run, arrays) -> tuple[np.ndarray, ...]:
     with np.load(arrays) as archive:
         return split_indices(archive["labels"], archive["official_test"], run)
@@ -32,7 +27,7 @@ def test_the_parts_have_the_stated_sizes_and_share_no_image(digits):
 
 
 def test_training_and_validation_are_class_balanced(digits):
-    dataset = loaded(digits, small_run(**WHOLE))
+    dataset = load(digits, small_run(**WHOLE))
     assert np.bincount(dataset.train.labels).tolist() == [70] * 10
     assert np.bincount(dataset.validation.labels).tolist() == [40] * 10
 
@@ -53,7 +48,7 @@ def test_subsets_are_balanced_nested_and_leave_validation_and_test_alone(digits)
     assert set(small[0]) < set(large[0])
     assert (small[1] == large[1]).all()
     assert (small[2] == large[2]).all()
-    assert np.bincount(loaded(digits, small_run(subset=100)).train.labels).tolist() == [10] * 10
+    assert np.bincount(load(digits, small_run(subset=100)).train.labels).tolist() == [10] * 10
 
 
 def test_an_official_test_set_is_the_test_set():
@@ -97,7 +92,7 @@ def test_the_checksum_sees_names_types_shapes_and_contents():
 
 def test_missing_data_are_named_with_the_command_that_prepares_them(tmp_path):
     with pytest.raises(UserError, match=r"digits\.npz is missing: `snakemake .*digits\.npz`"):
-        loaded(tmp_path / "digits.npz", small_run())
+        load(tmp_path / "digits.npz", small_run())
 
 
 @pytest.mark.parametrize("position", [0.3, 0.6])
@@ -108,7 +103,7 @@ def test_a_flipped_bit_is_found_before_training(digits, tmp_path, position):
     content[int(len(content) * position)] ^= 1
     broken.write_bytes(content)
     with pytest.raises(UserError, match=r"digits\.npz .*delete"):
-        loaded(broken, small_run())
+        load(broken, small_run())
 
 
 def test_truncated_and_pickled_files_are_refused(digits, tmp_path):
@@ -118,7 +113,7 @@ def test_truncated_and_pickled_files_are_refused(digits, tmp_path):
     with broken.open("r+b") as file:
         file.truncate(1000)
     with pytest.raises(UserError, match="cannot be read"):
-        loaded(broken, small_run())
+        load(broken, small_run())
     np.savez(broken, images=np.array([{"a": 1}], dtype=object))
     with pytest.raises(UserError, match="cannot be read"):
-        loaded(broken, small_run())
+        load(broken, small_run())

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+from initmem import catalogue
 from initmem.figures import FIGURES, MOST_NAMED, MOST_ROWS, save, undefined_reason
 
 SCALES = (0.5, 1.0, 2.0)
@@ -215,3 +216,7 @@ def test_a_label_with_dollar_signs_stays_as_it_is_written(tmp_path):
     rows = [spread_row("costs $5 & $6")]
     save(draw("spread_by_regime", rows, runs_of("a")), tmp_path / "a.svg", tmp_path / "a.png")
     assert (tmp_path / "a.png").stat().st_size > 1000
+
+
+def test_every_figure_of_the_catalogue_can_be_drawn():
+    assert tuple(FIGURES) == catalogue.FIGURES

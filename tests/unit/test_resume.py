@@ -58,6 +58,21 @@ def test_the_state_of_another_run_is_refused(tmp_path, other, capsys):
     assert "it is of another run" in capsys.readouterr().out
 
 
+def test_killed_between_two_renamings_the_state_before_is_there(tmp_path):
+    saved(tmp_path, 3, 4)
+    (tmp_path / resume.STATE_NAME).unlink()
+    assert resume.load(small_run(), tmp_path, CPU).epoch == 3
+
+
+def test_a_damaged_state_never_becomes_the_fall_back(tmp_path):
+    saved(tmp_path, 3, 4)
+    (tmp_path / resume.STATE_NAME).write_bytes(b"torn")
+    assert resume.load(small_run(), tmp_path, CPU).epoch == 3
+    saved(tmp_path, 5)
+    (tmp_path / resume.STATE_NAME).unlink()
+    assert resume.load(small_run(), tmp_path, CPU).epoch == 3
+
+
 def test_whoever_lost_the_lease_saves_nothing(tmp_path):
     saved(tmp_path, 3)
 
@@ -77,11 +92,17 @@ def test_removing_takes_both_states(tmp_path):
 
 
 def test_saving_is_due_by_time_not_by_epochs():
-    clock = SaveClock(every=0.05, deadline=None)
-    assert not clock.due()
-    time.sleep(0.06)
+    clock = SaveClock(every=60, deadline=None, _last=time.monotonic() - 61)
     assert clock.due()
     assert not clock.due()
+    assert not clock.out_of_time()
+
+
+def test_waiting_and_loading_are_no_part_of_the_first_epoch():
+    now = time.monotonic()
+    clock = SaveClock(every=60, deadline=now + 100, _epoch_started=now - 3000)
+    clock.training_begins()
+    clock.epoch_ended()
     assert not clock.out_of_time()
 
 

@@ -5,7 +5,6 @@ import json
 import multiprocessing
 import os
 import signal
-import threading
 import time
 
 import numpy as np
@@ -16,9 +15,10 @@ from initmem import outputs, resume
 from initmem.catalogue import OPTIMIZERS
 from initmem.data import load
 from initmem.errors import Interrupted, UserError
+from initmem.lease import LEASE_NAME
 from initmem.outputs import HISTORY_COLUMNS, RUN_FILES
 from initmem.selection import select_epoch
-from initmem.training import Sitting, Trainer, train
+from initmem.training import DEADLINE_MARGIN, Sitting, Trainer, train
 from support import ENGINE, small_run, train_here
 
 FORK = multiprocessing.get_context("fork")
@@ -102,7 +102,7 @@ def test_timing_tells_seconds_device_versions_and_threads(digits, tmp_path):
 
 
 def test_scales_of_a_seed_start_from_the_same_draw(digits, tmp_path):
-    data = load(digits, digits.with_suffix(".json"), small_run())
+    data = load(digits, small_run())
     trainers = [
         Trainer(small_run(init_scale=s), data, tmp_path, Sitting(ENGINE, 0), torch.device("cpu"))
         for s in (1, 4)
@@ -167,10 +167,29 @@ def test_what_is_scaled_is_a_value_of_the_run(digits, tmp_path, scaled):
     assert history(both) != history(part)
 
 
-def train_in_child(run, digits, folder) -> multiprocessing.Process:
-    process = FORK.Process(target=train_here, args=(run, digits, folder), kwargs={"save_every": 0})
+def at_epoch(epoch: int, act) -> type[Trainer]:
+    """Trainer.step_epoch that acts once the epoch is trained, before anything of it is saved."""
+    original = Trainer.step_epoch
+
+    def step_epoch(self) -> None:
+        original(self)
+        if self.state.epoch == epoch:
+            act()
+
+    return step_epoch
+
+
+def train_and_die(run, digits, folder, epoch: int) -> None:
+    """Train in another process that is killed at an epoch; every epoch before it is saved."""
+
+    def work() -> None:
+        Trainer.step_epoch = at_epoch(epoch, lambda: os.kill(os.getpid(), signal.SIGKILL))
+        train_here(run, digits, folder, save_every=0)
+
+    process = FORK.Process(target=work)
     process.start()
-    return process
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
 
 
 @pytest.mark.parametrize("optimizer", [*OPTIMIZERS, "Adagrad"])
@@ -179,29 +198,65 @@ def test_killed_anywhere_and_restarted_a_training_gives_the_same_bytes(digits, t
     run = small_run(optimizer=optimizer, epochs=12, lr=0.01, width=4, **values)
     undisturbed = bytes_of(train_here(run, digits, tmp_path / "undisturbed"))
     folder = tmp_path / "killed"
-    for kill in range(2):
-        child = train_in_child(run, digits, folder)
-        state = folder / resume.STATE_NAME
-        seen = state.stat().st_mtime_ns if state.exists() else 0
-        while child.is_alive() and (not state.exists() or state.stat().st_mtime_ns == seen):
-            time.sleep(0.005)
-        time.sleep(0.02 * kill)
-        child.kill()
-        child.join()
-    assert not (folder / "run.json").exists()
+    for epoch in (1, 4, 5, 12):
+        train_and_die(run, digits, folder, epoch)
+        assert not (folder / "run.json").exists()
     assert bytes_of(train_here(run, digits, folder)) == undisturbed
     assert {path.name for path in folder.iterdir()} == set(RUN_FILES)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1])
-def test_a_signal_saves_at_the_end_of_the_epoch_and_nothing_is_lost(digits, tmp_path, number):
-    run = small_run(epochs=400)
-    threading.Timer(0.4, os.kill, (os.getpid(), number)).start()
-    with pytest.raises(Interrupted, match=f"stopped by {number.name} after epoch .* of 400"):
+def test_a_signal_saves_at_the_end_of_the_epoch_and_nothing_is_lost(
+    digits, tmp_path, number, monkeypatch
+):
+    run = small_run(epochs=9)
+    signalled = at_epoch(3, lambda: os.kill(os.getpid(), number))
+    monkeypatch.setattr(Trainer, "step_epoch", signalled)
+    with pytest.raises(Interrupted, match=f"stopped by {number.name} after epoch 3 of 9"):
         train_here(run, digits, tmp_path)
     state = resume.load(run, tmp_path, torch.device("cpu"))
-    assert 0 < state.epoch < 400
-    assert len(state.history) == state.epoch
+    assert (state.epoch, len(state.history)) == (3, 3)
+
+
+def test_a_signal_that_is_ignored_stays_ignored(digits, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        Trainer, "step_epoch", at_epoch(2, lambda: os.kill(os.getpid(), signal.SIGHUP))
+    )
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert summary(train_here(small_run(), digits, tmp_path))["status"] == "done"
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_whoever_loses_the_lease_waits_and_goes_on_to_the_same_bytes(digits, tmp_path, monkeypatch):
+    undisturbed = bytes_of(train_here(small_run(), digits, tmp_path / "undisturbed"))
+    folder = tmp_path / "taken over"
+
+    def take_over() -> None:
+        stranger = {"token": "x", "machine": "elsewhere", "pid": 1, "process_start": "1"}
+        if not (tmp_path / "once").exists():
+            (tmp_path / "once").touch()
+            (folder / LEASE_NAME).write_text(json.dumps(stranger))
+
+    monkeypatch.setattr(Trainer, "step_epoch", at_epoch(2, take_over))
+    assert bytes_of(train_here(small_run(), digits, folder, lease_timeout=2)) == undisturbed
+    assert (tmp_path / "once").exists()
+
+
+def test_a_disk_that_refuses_the_state_ends_no_training(digits, tmp_path, monkeypatch, capsys):
+    def refuse(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(resume, "save", refuse)
+    folder = train_here(small_run(), digits, tmp_path, save_every=0)
+    assert summary(folder)["status"] == "done"
+    assert "could not be saved" in capsys.readouterr().out
+
+
+def test_a_job_with_a_limit_leaves_well_before_it_and_a_local_one_has_none():
+    assert Sitting.of_job(ENGINE, started=100.0, runtime=None).deadline is None
+    assert Sitting.of_job(ENGINE, started=100.0, runtime=10).deadline == 100 + 600 - DEADLINE_MARGIN
 
 
 def test_before_a_deadline_a_training_saves_leaves_and_goes_on_next_time(digits, tmp_path):

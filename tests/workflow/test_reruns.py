@@ -6,7 +6,7 @@ import shutil
 import pytest
 import yaml
 
-from conftest import TAIL, Project
+from tiny_project import TAIL, Project
 
 
 def touch_everything(folder) -> None:
@@ -149,6 +149,17 @@ def test_a_deleted_file_of_a_run_retrains_that_run_even_without_data(project):
     first = next(iter(project.run_files()))
     (project.folder / "results/runs" / first / "predictions.npz").unlink()
     assert project.planned() == {"prepare": 1, "train": 1, **TAIL}
+
+
+def test_an_edited_pin_reruns_nothing(project):
+    project.edit("envs/train.yaml", "numpy=", "numpy=9")
+    project.edit("envs/analysis.yaml", "pandas=", "pandas=9")
+    assert project.planned() == {}
+
+
+def test_results_copied_without_snakemakes_own_records_retrain_nothing(project):
+    shutil.rmtree(project.folder / ".snakemake")
+    assert project.planned() == {}
 
 
 def test_switching_to_conda_retrains_nothing(project):

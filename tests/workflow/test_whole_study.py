@@ -5,12 +5,15 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 
 import pandas as pd
 import psutil
 import yaml
 
-from conftest import TAIL
+from tiny_project import TAIL
 
 REPRODUCIBLE = ("run.json", "history.csv", "predictions.npz")
 
@@ -44,8 +47,9 @@ def trainers(folder) -> list[psutil.Process]:
     """The processes that train a run below a folder."""
     found = []
     for process in psutil.process_iter(["cmdline", "cwd"]):
-        line = " ".join(process.info["cmdline"] or [])
-        if process.info["cwd"] == str(folder) and line.endswith(".train.py"):
+        line = process.info["cmdline"] or ["", ""]
+        is_trainer = "python" in line[0] and line[-1].endswith(".train.py")
+        if is_trainer and process.info["cwd"] == str(folder):
             found.append(process)
     return found
 
@@ -55,32 +59,44 @@ def longer(epochs: int) -> str:
     return f"results/runs/digits-n100/resnet9-w2_adam_lr0.001_b50_wd0_e{epochs}/scale1_seed0"
 
 
-def killed_in_the_middle(project, run: str, trainer_too: bool) -> None:
-    """Start a training, kill snakemake once a state is saved, and unlock the folder."""
+@contextmanager
+def killed_in_the_middle(project, run: str) -> Iterator[psutil.Process]:
+    """Start a training, kill snakemake once a state is saved; gives the orphan trainer, stopped."""
     project.configure({"engine": {"save_every": 0}})
     driver = subprocess.Popen(
         project.command(f"{run}/run.json"),
         cwd=project.folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        start_new_session=True,
     )
-    while not (project.folder / run / "state.pt").exists():
-        assert driver.poll() is None
+    try:
+        wait_for(lambda: (project.folder / run / "state.pt").exists())
+        (trainer,) = trainers(project.folder)
+        trainer.suspend()
+        os.kill(driver.pid, signal.SIGKILL)
+        driver.wait()
+        yield trainer
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(driver.pid, signal.SIGKILL)
+
+
+def wait_for(condition) -> None:
+    """Wait until a condition holds; fails after two minutes."""
+    started = time.monotonic()
+    while not condition():
+        assert time.monotonic() - started < 120
         time.sleep(0.02)
-    os.kill(driver.pid, signal.SIGKILL)
-    driver.wait()
-    (trainer,) = trainers(project.folder)
-    if trainer_too:
-        trainer.kill()
-        trainer.wait()
-        assert not (project.folder / run / "run.json").exists()
-    assert project.snakemake("--unlock").returncode == 0
 
 
 def test_driver_and_trainer_killed_in_the_middle_go_on_to_the_same_bytes(project):
     run = longer(epochs=150)
     folder = project.folder / run
-    killed_in_the_middle(project, run, trainer_too=True)
+    with killed_in_the_middle(project, run) as trainer:
+        trainer.kill()
+    assert not (folder / "run.json").exists()
+    assert project.snakemake("--unlock").returncode == 0
     assert project.run(f"{run}/run.json") == {"train": 1}
     assert "resuming after epoch" in (folder / "train.log").read_text()
     resumed = {name: (folder / name).read_bytes() for name in REPRODUCIBLE}
@@ -90,13 +106,16 @@ def test_driver_and_trainer_killed_in_the_middle_go_on_to_the_same_bytes(project
 
 
 def test_an_orphan_trainer_and_a_second_one_never_write_together(project):
-    run = longer(epochs=500)
-    killed_in_the_middle(project, run, trainer_too=False)
-    assert project.run(f"{run}/run.json") == {"train": 1}
-    log = (project.folder / run / "train.log").read_text()
-    assert "waiting for process" in log
-    assert "already finished" in log
-    assert "done, selected epoch" not in log
+    run = longer(epochs=150)
+    log = project.folder / run / "train.log"
+    with killed_in_the_middle(project, run) as orphan, ThreadPoolExecutor() as pool:
+        assert project.snakemake("--unlock").returncode == 0
+        second = pool.submit(project.run, f"{run}/run.json")
+        wait_for(lambda: log.exists() and "waiting for process" in log.read_text())
+        orphan.resume()
+        assert second.result() == {"train": 1}
+    assert "already finished" in log.read_text()
+    assert "done, selected epoch" not in log.read_text()
     assert trainers(project.folder) == []
 
 

@@ -4,7 +4,6 @@ A pickle can run code, so nothing is opened before the archive's checksum held, 
 what arrays and plain values are made of is let in.
 """
 
-import hashlib
 import io
 import pickle
 import tarfile
@@ -16,6 +15,7 @@ import numpy as np
 
 from initmem.catalogue import ArchiveFacts
 from initmem.errors import UserError
+from initmem.files import file_sha256
 
 _HARMLESS = {
     ("numpy", "dtype"),
@@ -31,12 +31,6 @@ class _ArrayUnpickler(pickle.Unpickler):
         if (module, name) not in _HARMLESS:
             raise pickle.UnpicklingError(f"it wants {module}.{name}")
         return super().find_class(module.replace("numpy.core", "numpy._core"), name)
-
-
-def file_sha256(path: Path) -> str:
-    """SHA-256 of a file's bytes. Raises OSError when it cannot be read."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_archive(path: Path, sha256: str, facts: ArchiveFacts) -> dict[str, np.ndarray]:

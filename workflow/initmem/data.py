@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,6 +47,10 @@ def digits() -> Arrays:
     return {"images": images, "labels": labels, "official_test": np.zeros(len(labels), bool)}
 
 
+READERS: dict[str, Callable[[], Arrays]] = {"digits": digits}
+"""How the data sets are read that come with a library instead of an archive."""
+
+
 def arrays_checksum(arrays: Arrays) -> str:
     """SHA-256 over names, types, shapes and contents, whatever the file that holds them."""
     digest = hashlib.sha256()
@@ -71,7 +76,7 @@ def prepare(
     if facts:
         arrays = read_archive(archive, expected_sha256, facts)
     else:
-        arrays = digits()
+        arrays = READERS[dataset]()
         _check_arrays(dataset, arrays, expected_sha256)
     manifest = {
         "dataset": dataset,
@@ -142,11 +147,12 @@ def _split_key(run: Run, index: int) -> bytes:
     return hashlib.sha256(f"{run.dataset}/{run.split}/{index}".encode()).digest()
 
 
-def load(arrays_file: Path, manifest_file: Path, run: Run) -> Dataset:
-    """The data of a run from prepared arrays, after their checksums held.
+def load(arrays_file: Path, run: Run) -> Dataset:
+    """The data of a run from prepared arrays and the manifest beside them: checked, then split.
 
     Raises UserError when a file is missing, unreadable or of other data.
     """
+    manifest_file = arrays_file.with_suffix(".json")
     remedy = f"delete {arrays_file} and start the same command again"
     for file in (arrays_file, manifest_file):
         if not file.exists():

@@ -7,7 +7,6 @@ matter which source began it.
 
 import errno
 import fcntl
-import hashlib
 import itertools
 import os
 import time
@@ -24,7 +23,7 @@ from urllib.parse import urlsplit
 from urllib.request import Request, url2pathname, urlopen
 
 from initmem.errors import UserError
-from initmem.files import TEMPORARY_SUFFIX
+from initmem.files import TEMPORARY_SUFFIX, file_sha256
 from initmem.logs import log
 
 USER_AGENT = "initmem (+https://arxiv.org/abs/2605.29152)"
@@ -124,8 +123,7 @@ def fetch(
 
 def _has_checksum(path: Path, sha256: str) -> bool:
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest() == sha256
+        return file_sha256(path) == sha256
     except FileNotFoundError:
         return False
     except OSError as error:

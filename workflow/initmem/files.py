@@ -1,6 +1,7 @@
 """Writing files so that a name never stands for half a file, and reading them with plain words."""
 
 import csv
+import hashlib
 import io
 import json
 import os
@@ -49,6 +50,12 @@ def remove_temporaries(folder: Path) -> None:
     """Remove what killed writers left behind; only for who holds the folder's lease."""
     for path in folder.glob(f".*{TEMPORARY_SUFFIX}"):
         path.unlink(missing_ok=True)
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a file's bytes. Raises OSError when it cannot be read."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def json_bytes(value: Any) -> bytes:

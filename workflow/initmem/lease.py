@@ -37,13 +37,17 @@ class Lease:
         self.path = folder / LEASE_NAME
         self.timeout = timeout
         self.stop_reason = stop_reason
+        self.waited = 0.0
+        """Seconds that the lease was waited for."""
         self.token = uuid.uuid4().hex
         self._left = threading.Event()
         self._beats = threading.Thread(target=self._beat, daemon=True)
 
     def __enter__(self) -> "Lease":
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        started = time.monotonic()
         self._acquire()
+        self.waited = time.monotonic() - started
         self._beats.start()
         return self
 
@@ -61,7 +65,9 @@ class Lease:
     def check(self) -> None:
         """Raise LeaseLost unless the lease is still ours."""
         if not self._is_ours():
-            raise LeaseLost(f"another process has taken over {self.path.parent}")
+            raise LeaseLost(
+                f"the lease of {self.path.parent} is lost to another process or deleted"
+            )
 
     def _is_ours(self) -> bool:
         return _read(self.path).get("token") == self.token
@@ -79,7 +85,7 @@ class Lease:
                     return
             elif not told:
                 told = True
-                log(f"waiting for process {holder.get('pid')}, which works on {self.path.parent}")
+                log(f"waiting for process {holder.get('pid', '?')}, at work on {self.path.parent}")
             self._pause()
             if reason := self.stop_reason():
                 raise Interrupted(f"stopped by {reason} while waiting for {self.path.parent}")

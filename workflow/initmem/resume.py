@@ -95,6 +95,8 @@ def load(run: Run, folder: Path, device: torch.device) -> State | None:
             return State(**values | {"seconds": Seconds(**values["seconds"])})
         except Exception as error:
             log(f"{path} is not used: {error}")
+            # It must not become the fall-back of the next state that is saved.
+            path.unlink(missing_ok=True)
     return None
 
 
@@ -105,7 +107,10 @@ def remove(folder: Path) -> None:
 
 
 class StopRequests:
-    """Context manager that notes a request to stop; a second signal acts at once."""
+    """Context manager that notes a request to stop; a second signal acts at once.
+
+    A signal that is ignored stays so, as under nohup.
+    """
 
     SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGHUP)
 
@@ -113,7 +118,8 @@ class StopRequests:
         self.reason: str | None = None
 
     def __enter__(self) -> "StopRequests":
-        self._before = {number: signal.signal(number, self._note) for number in self.SIGNALS}
+        heeded = [n for n in self.SIGNALS if signal.getsignal(n) is not signal.SIG_IGN]
+        self._before = {number: signal.signal(number, self._note) for number in heeded}
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -140,6 +146,10 @@ class SaveClock:
     _last: float = field(default_factory=time.monotonic)
     _epoch_started: float = field(default_factory=time.monotonic)
     _longest_epoch: float = 0.0
+
+    def training_begins(self) -> None:
+        """Count the first epoch from now: waiting and loading are no part of it."""
+        self._epoch_started = time.monotonic()
 
     def epoch_ended(self) -> None:
         """Note how long the epoch took."""

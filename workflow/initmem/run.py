@@ -321,6 +321,12 @@ RUN_ID_PATTERN = re.sub(r"\(\?P<\w+>", "(?:", _ID_PARTS)
 """What every id looks like: a regular expression without named groups, fit for a wildcard."""
 
 
+def split_arrays_id(text: str) -> tuple[str, str]:
+    """The data set of an `arrays_id`, and the digits of its checksum: '' for the usual one."""
+    dataset, _, pin = text.partition("-")
+    return dataset, pin
+
+
 def rare_values(runs: Mapping[str, Run]) -> dict[str, Any]:
     """What the short hashes in the ids of `runs` stand for: optimizer arguments and checksums."""
     rare: dict[str, Any] = {}

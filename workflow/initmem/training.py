@@ -1,4 +1,4 @@
-"""Training one run: the loop, evaluation, and what is kept of it."""
+"""Training one run: the loop, what stops it, and what is kept of it."""
 
 import time
 from dataclasses import dataclass
@@ -64,13 +64,15 @@ def train(run: Run, arrays_file: Path, folder: Path, sitting: Sitting) -> None:
         raise UserError(f"run '{run.id}' is of protocol {run.protocol}; this code is of {PROTOCOL}")
     device = choose_device(sitting.engine, run.deterministic)
     with StopRequests() as stop:
+        started = sitting.started
         while True:
             try:
-                return _train_under_lease(run, arrays_file, folder, sitting, device, stop)
+                return _train_under_lease(run, arrays_file, folder, sitting, device, stop, started)
             except LeaseLost as loss:
+                started = time.monotonic()
                 # The winner may still fail, and its files must not be removed as those of a
                 # failed job: so wait for it instead of leaving with an error.
-                log(f"{loss}; waiting for it")
+                log(f"{loss}; trying for it again")
 
 
 def _train_under_lease(
@@ -80,6 +82,7 @@ def _train_under_lease(
     sitting: Sitting,
     device: torch.device,
     stop: StopRequests,
+    started: float,
 ) -> None:
     clock = SaveClock(sitting.engine.save_every, sitting.deadline)
     timeout = sitting.engine.lease_timeout
@@ -90,11 +93,12 @@ def _train_under_lease(
         else:
             trainer = Trainer(
                 run,
-                data.load(arrays_file, arrays_file.with_suffix(".json"), run),
+                data.load(arrays_file, run),
                 folder,
                 sitting,
                 device,
             )
+            trainer.state.seconds.startup += time.monotonic() - started - lease.waited
             trainer.fit(lease, stop, clock)
             trainer.write(lease)
         if outputs.is_finished(folder, run):
@@ -144,7 +148,7 @@ class Trainer:
 
     def fit(self, lease: Lease, stop: StopRequests, clock: SaveClock) -> None:
         """Train to the last epoch or to divergence. Raises Interrupted when asked to stop."""
-        self.state.seconds.startup += time.monotonic() - self.sitting.started
+        clock.training_begins()
         last_line = time.monotonic()
         while self.state.epoch < self.run.epochs and self.diverged_epoch is None:
             self.step_epoch()

@@ -7,10 +7,10 @@ from snakemake.exceptions import WorkflowError
 
 sys.path.insert(0, str(Path(workflow.basedir, "workflow")))
 
-from initmem.catalogue import DATASETS, RUN_FILES
+from initmem.catalogue import DATASETS, FIGURES, RUN_FILES
 from initmem.digest import source_digest
 from initmem.errors import UserError
-from initmem.run import RUN_ID_PATTERN, run_from_id
+from initmem.run import RUN_ID_PATTERN, run_from_id, split_arrays_id
 from initmem.study import load_config, plan_study
 
 try:
@@ -20,7 +20,6 @@ except UserError as error:
     raise WorkflowError(str(error)) from None
 
 STUDY_FOLDER = f"results/{study.name}"
-FIGURES = ("accuracy_by_scale", "spread_by_regime", "spread_by_clock")
 REPORT_TEXTS = ("report/report.html.j2", *(f"report/{figure}.rst" for figure in FIGURES))
 
 
@@ -50,26 +49,22 @@ def run_values(wildcards):
 
 def data_unless_finished(wildcards):
     """The prepared data, asked for only while a run has no result: a finished run is a source."""
-    run = planned_run(wildcards)
+    arrays = f"results/data/{planned_run(wildcards).arrays_id}"
     folder = Path("results/runs", wildcards.run)
     finished = all((folder / name).exists() for name in RUN_FILES)
-    return [] if finished else f"results/data/{run.arrays_id}.npz"
-
-
-def manifest_unless_finished(wildcards):
-    """What the prepared data are, asked for together with them."""
-    return [Path(file).with_suffix(".json") for file in [data_unless_finished(wildcards)] if file]
+    return {} if finished else {"data": f"{arrays}.npz", "manifest": f"{arrays}.json"}
 
 
 def archive_of(wildcards):
     """The archive that a data set is prepared from; none for one that ships with a library."""
-    facts = DATASETS[wildcards.arrays.split("-")[0]]
-    return f"results/data/archives/{wildcards.arrays}.tar.gz" if facts.archive else []
+    dataset, _ = split_arrays_id(wildcards.arrays)
+    archive = f"results/data/archives/{wildcards.arrays}.tar.gz"
+    return archive if DATASETS[dataset].archive else []
 
 
 def expected_sha256(wildcards):
     """The checksum that pins the data; where they come from changes no result."""
-    dataset, _, pin = wildcards.arrays.partition("-")
+    dataset, pin = split_arrays_id(wildcards.arrays)
     known = [DATASETS[dataset].sha256]
     if dataset in settings.data:
         known.append(settings.data[dataset].sha256)
@@ -87,16 +82,25 @@ def study_runs(name):
 
 
 def refuse_without_gpu():
-    """Stop a study that needs a GPU from starting on this machine's CPU, unless that is asked for.
+    """Stop trainings meant for a GPU from starting on this machine's CPU, unless that is asked for.
 
-    Not on a cluster, whose login nodes have none.
+    Not on a cluster, whose login nodes have none, and not for what needs no GPU.
     """
-    if study.needs_gpu and workflow.local_exec and settings.engine.device != "cpu":
-        from initmem.device import gpu_is_visible
+    if not study.needs_gpu or not workflow.local_exec or settings.engine.device == "cpu":
+        return
+    trainings = sum(job.rule.name == "train" for job in workflow.dag.needrun_jobs())
+    if trainings and gpu_is_visible() is False:
+        raise WorkflowError(
+            f"the study '{study.name}' needs a GPU and none is visible: {trainings:,} trainings, in"
+            f" all {study.images / 1e9:,.1f} billion training images; `make demo` shows the finding"
+            " on a CPU; to start all the same: --config engine='{device: cpu}'"
+        )
 
-        if not gpu_is_visible():
-            raise WorkflowError(
-                f"the study '{study.name}' needs a GPU and none is visible: {len(study.runs):,}"
-                f" trainings, {study.images / 1e9:,.0f} billion training images; `make demo` shows the"
-                " finding on a CPU; to start all the same: --config engine='{device: cpu}'"
-            )
+
+def gpu_is_visible():
+    """Whether torch sees a GPU; None where Snakemake's own environment has no torch to ask."""
+    try:
+        from initmem import device
+    except ImportError:
+        return None
+    return device.gpu_is_visible()

@@ -4,8 +4,7 @@
 rule train:
     """One run: train, choose the epoch on validation, keep the predictors' classes."""
     input:
-        data=data_unless_finished,
-        manifest=manifest_unless_finished,
+        unpack(data_unless_finished),
     output:
         history="results/runs/{run}/history.csv",
         predictions="results/runs/{run}/predictions.npz",

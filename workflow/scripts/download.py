@@ -4,10 +4,12 @@ from pathlib import Path
 
 from initmem.download import fetch
 from initmem.logs import job_log
+from initmem.run import split_arrays_id
 from initmem.study import load_config
 
 with job_log(Path(snakemake.log[0])):
-    source = load_config(snakemake.config).data[snakemake.wildcards.arrays.split("-")[0]]
+    dataset, _ = split_arrays_id(snakemake.wildcards.arrays)
+    source = load_config(snakemake.config).data[dataset]
     fetch(
         sources=source.sources,
         target=Path(snakemake.output.archive),
