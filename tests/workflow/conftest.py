@@ -1,5 +1,6 @@
 """The tiny study, finished once and copied for each test."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from tiny_project import LEFT_OUT, ROOT, TAIL, Project
 @pytest.fixture(scope="session")
 def _finished(tmp_path_factory) -> Path:
     """The project with its tiny study finished, made by whichever worker comes first."""
-    shared = tmp_path_factory.getbasetemp().parent
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     folder = shared / "finished"
     with FileLock(shared / "finished.lock"):
         if not (folder / "results/tiny/report.html").exists():
