@@ -57,6 +57,19 @@ SGD_ARGUMENTS = MappingProxyType({"dampening": 0, "nesterov": False})
 RMSPROP_ARGUMENTS = MappingProxyType({"alpha": 0.99, "eps": 1e-8, "centered": False})
 
 
+def _cifar(classes: int, sha256: str, archive: ArchiveFacts) -> DatasetFacts:
+    """A data set of 50,000 colour images with a test set of its own; a fifth is for validation."""
+    return DatasetFacts(
+        image_size=32,
+        channels=3,
+        classes=classes,
+        train=40_000,
+        validation=10_000,
+        sha256=sha256,
+        archive=archive,
+    )
+
+
 DATASETS = MappingProxyType(
     {
         "digits": DatasetFacts(
@@ -67,28 +80,20 @@ DATASETS = MappingProxyType(
             validation=400,
             sha256="efedf51c690b6594f6b7e67acc82e7a0ae213ebfcc1861a4c24da937cac9e467",
         ),
-        "cifar10": DatasetFacts(
-            image_size=32,
-            channels=3,
-            classes=10,
-            train=40_000,
-            validation=10_000,
-            sha256="6d958be074577803d12ecdefd02955f39262c83c16fe9348329d7fe0b5c001ce",
-            archive=ArchiveFacts(
+        "cifar10": _cifar(
+            10,
+            "6d958be074577803d12ecdefd02955f39262c83c16fe9348329d7fe0b5c001ce",
+            ArchiveFacts(
                 folder="cifar-10-batches-py",
                 train_files=tuple(f"data_batch_{number}" for number in range(1, 6)),
                 test_file="test_batch",
                 label_key="labels",
             ),
         ),
-        "cifar100": DatasetFacts(
-            image_size=32,
-            channels=3,
-            classes=100,
-            train=40_000,
-            validation=10_000,
-            sha256="85cd44d02ba6437773c5bbd22e183051d648de2e7d6b014e1ef29b855ba677a7",
-            archive=ArchiveFacts(
+        "cifar100": _cifar(
+            100,
+            "85cd44d02ba6437773c5bbd22e183051d648de2e7d6b014e1ef29b855ba677a7",
+            ArchiveFacts(
                 folder="cifar-100-python",
                 train_files=("train",),
                 test_file="test",
