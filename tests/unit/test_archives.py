@@ -2,7 +2,10 @@
 
 import os
 import pickle
+import subprocess
+import sys
 import tarfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,12 +14,14 @@ from torchvision.datasets import CIFAR10
 from archive import BATCHES, batch, pickled, write_archive
 from initmem.archives import read_archive
 from initmem.catalogue import DATASETS
-from initmem.data import load, prepare
+from initmem.data import Arrays, load, prepare
 from initmem.errors import UserError
 from initmem.files import file_sha256
 from support import small_run
 
 FACTS = DATASETS["cifar10"].archive
+MAKE_ARCHIVE = Path(__file__).resolve().parents[3] / "shared/cifar10/make_archive.py"
+"""Makes archives of real images where it is at hand, beside the repository."""
 
 
 class UncheckedCIFAR10(CIFAR10):
@@ -38,16 +43,31 @@ def read(path, sha256: str):
     return read_archive(path, sha256, FACTS)
 
 
-def test_images_and_labels_are_those_that_torchvision_reads(tmp_path):
-    sha256 = write_archive(tmp_path / "a.tar.gz")
-    arrays = read(tmp_path / "a.tar.gz", sha256)
-    with tarfile.open(tmp_path / "a.tar.gz") as archive:
-        archive.extractall(tmp_path, filter="data")
+def assert_read_as_by_torchvision(archive: Path, arrays: Arrays) -> None:
+    with tarfile.open(archive) as content:
+        content.extractall(archive.parent, filter="data")
     for is_train in (True, False):
-        theirs = UncheckedCIFAR10(tmp_path, train=is_train)
+        theirs = UncheckedCIFAR10(archive.parent, train=is_train)
         mine = arrays["official_test"] != is_train
         assert (arrays["images"][mine].transpose(0, 2, 3, 1) == theirs.data).all()
         assert arrays["labels"][mine].tolist() == theirs.targets
+
+
+def test_images_and_labels_are_those_that_torchvision_reads(tmp_path):
+    path = tmp_path / "a.tar.gz"
+    assert_read_as_by_torchvision(path, read(path, write_archive(path)))
+
+
+@pytest.mark.skipif(not MAKE_ARCHIVE.exists(), reason=f"{MAKE_ARCHIVE} is not there")
+def test_real_images_are_those_that_torchvision_reads_too(tmp_path):
+    path = tmp_path / "real.tar.gz"
+    command = [sys.executable, str(MAKE_ARCHIVE), str(path), "--train", "500", "--test", "100"]
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
+    arrays = read(path, file_sha256(path))
+    assert_read_as_by_torchvision(path, arrays)
+    assert np.bincount(arrays["labels"]).tolist() == [60] * 10
+    brightness = arrays["images"].mean(axis=(0, 2, 3)) / 255
+    assert brightness == pytest.approx([0.49, 0.48, 0.45], abs=0.03)
 
 
 def test_a_prepared_archive_is_split_in_the_shares_of_the_official_one(tmp_path):

@@ -8,7 +8,6 @@ import pytest
 
 from initmem.claims import (
     CLAIMS,
-    CONFIGURATION_VALUES,
     claims_table,
     judge_clock,
     judge_erased,
@@ -17,8 +16,10 @@ from initmem.claims import (
     judge_trade_off,
     judge_unchanged,
     rank_correlation,
+    served,
 )
 from initmem.study import Study, Sweep
+from initmem.tables import CONFIGURATION_VALUES
 
 
 def row(lo: float, hi: float, **values) -> pd.Series:
@@ -39,6 +40,7 @@ def row(lo: float, hi: float, **values) -> pd.Series:
         "scales_without_valid_run": nan,
         **dict.fromkeys(CONFIGURATION_VALUES, "same"),
         "epochs": 30,
+        "scaled": "all",
     }
     return pd.Series(base | values)
 
@@ -229,3 +231,10 @@ def test_an_optimizer_is_compared_with_what_is_remembered_in_the_same_setting():
     assert verdicts(plan, rows)["C3"] == "reproduced"
     rows[2]["width"] = 8
     assert verdicts(plan, rows)["C3"] == "not reproduced"
+
+
+def test_claims_about_the_whole_study_leave_out_what_scales_only_a_part():
+    rows = pd.DataFrame([row(8, 10, configuration="a"), row(0, 1, scaled="linear")])
+    study = Study("s", "S", False, (), {})
+    for claim in ("C5", "C6"):
+        assert served(study, rows, claim)["configuration"].tolist() == ["a"]

@@ -10,12 +10,15 @@ from initmem.digest import source_digest
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """A package of three modules, one imported by the next, and a script that runs the first."""
+    """A package of modules, one imported by the next, and a script that runs the first."""
     folder = tmp_path / "initmem"
-    folder.mkdir()
+    (folder / "inner").mkdir(parents=True)
+    (folder / "__init__.py").write_text("")
+    (folder / "inner" / "__init__.py").write_text("")
+    (folder / "inner" / "fourth.py").write_text("import json\n")
     (folder / "first.py").write_text("from initmem import second\n")
     (folder / "second.py").write_text("import json\nfrom initmem.third import f\n")
-    (folder / "third.py").write_text("def f(): ...\n")
+    (folder / "third.py").write_text("from initmem.inner import fourth\n")
     (folder / "other.py").write_text("")
     (tmp_path / "script.py").write_text("from initmem.first import x\n")
     monkeypatch.setattr(digest, "PACKAGE", folder)
@@ -28,7 +31,18 @@ def fresh(*sources: str) -> str:
     return source_digest(*sources)
 
 
-@pytest.mark.parametrize("module", ["first.py", "second.py", "third.py", "../script.py"])
+@pytest.mark.parametrize(
+    "module",
+    [
+        "__init__.py",
+        "first.py",
+        "second.py",
+        "third.py",
+        "inner/__init__.py",
+        "inner/fourth.py",
+        "../script.py",
+    ],
+)
 def test_an_edit_of_any_module_that_is_run_changes_the_digest(package, module):
     before = fresh("script.py")
     path = package / module

@@ -9,7 +9,10 @@ import pytest
 from matplotlib.figure import Figure
 
 from initmem import catalogue
-from initmem.figures import FIGURES, MOST_NAMED, MOST_ROWS, save, undefined_reason
+from initmem.figures import FIGURES
+from initmem.figures.drawing import MOST_NAMED, Tables, save
+from initmem.figures.spread import MOST_ROWS
+from initmem.tables import CONFIGURATION_VALUES
 
 SCALES = (0.5, 1.0, 2.0)
 
@@ -17,9 +20,13 @@ SCALES = (0.5, 1.0, 2.0)
 def spread_row(name: str, **values) -> dict:
     """A row of spread.csv as the figures read it: three scales, two seeds, all finished."""
     return {
+        **dict.fromkeys(CONFIGURATION_VALUES, "same"),
         "configuration": f"digits/{name}",
         "label": name,
+        "claims": nan,
         "optimizer": "sgd",
+        "scaled": "all",
+        "epochs": 3,
         "n_scales": 3,
         "n_seeds": 2,
         "n_runs": 6,
@@ -50,8 +57,32 @@ def runs_of(name: str, accuracy=lambda scale, seed: 0.9 - 0.01 * scale, **values
     ]
 
 
-def draw(name: str, spreads: list[dict], selected: list[dict]) -> Figure:
-    return FIGURES[name](pd.DataFrame(spreads), pd.DataFrame(selected))
+FOLLOWED = ("train_acc", "val_acc", "weight_norm", "init_overlap")
+
+
+def dynamics_of(selected: list[dict], epochs: int = 3, **values) -> list[dict]:
+    """Rows of dynamics.csv that go with those of selected.csv."""
+    cells = {(r["configuration"], r["init_scale"]) for r in selected if r["status"] == "done"}
+    return [
+        {"configuration": configuration, "init_scale": scale, "epoch": epoch, "n_seeds": 2}
+        | dict.fromkeys(FOLLOWED, 0.1 * epoch)
+        | values
+        for configuration, scale in sorted(cells)
+        for epoch in range(1, epochs + 1)
+    ]
+
+
+def draw(
+    name: str, spreads: list[dict], selected: list[dict], dynamics: list[dict] | None = None
+) -> Figure:
+    """A figure; without rows of its own dynamics.csv is one that goes with the others."""
+    followed = dynamics_of(selected) if dynamics is None else dynamics
+    columns = ["configuration", "init_scale", "epoch", "n_seeds", *FOLLOWED]
+    return FIGURES[name](
+        Tables(
+            pd.DataFrame(spreads), pd.DataFrame(selected), pd.DataFrame(followed, columns=columns)
+        )
+    )
 
 
 def marks(figure: Figure) -> list:
@@ -149,7 +180,7 @@ def test_configurations_without_a_spread_are_counted_in_the_clock_figure():
     assert "1 without a spread" in words(draw("spread_by_clock", rows, runs_of("a")))
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", ["accuracy_by_scale", "spread_by_regime", "spread_by_clock"])
 def test_many_configurations_are_grouped_by_optimizer(name):
     rows = [
         spread_row(
@@ -187,21 +218,6 @@ def test_a_single_scale_is_drawn_and_has_no_spread():
     assert "one scale only" in words(draw("spread_by_regime", rows, selected))
 
 
-@pytest.mark.parametrize(
-    ("values", "reason"),
-    [
-        ({}, ""),
-        ({"spread_pp": nan, "n_missing": 6}, "not run"),
-        ({"spread_pp": nan, "n_diverged": 6}, "all runs diverged"),
-        ({"spread_pp": nan, "n_diverged": 3, "n_missing": 3, "n_scales": 0}, "no finished run"),
-        ({"spread_pp": nan, "n_seeds": 0}, "no seed finished at every scale"),
-        ({"spread_pp": nan, "n_scales": 1}, "one scale only"),
-    ],
-)
-def test_the_reason_for_an_undefined_spread_is_the_true_one(values, reason):
-    assert undefined_reason(pd.Series(spread_row("a", **values))) == reason
-
-
 def test_a_figure_drawn_anew_has_the_same_bytes_even_under_other_settings(tmp_path, monkeypatch):
     written = []
     for name in ("first", "second"):
@@ -220,3 +236,84 @@ def test_a_label_with_dollar_signs_stays_as_it_is_written(tmp_path):
 
 def test_every_figure_of_the_catalogue_can_be_drawn():
     assert tuple(FIGURES) == catalogue.FIGURES
+
+
+def lines_of(axes) -> list:
+    return [line for line in axes.lines if len(line.get_xdata())]
+
+
+def test_the_short_training_is_followed_above_the_longer_one_of_the_same():
+    short = spread_row("short", claims="C1")
+    longer = spread_row("longer", claims="C2", epochs=30)
+    other = spread_row("other", claims="C2", epochs=30, lr="another")
+    rows = [other, longer, short]
+    selected = [run for row in rows for run in runs_of(row["label"])]
+    figure = draw("accuracy_over_epochs", rows, selected)
+    assert [axes.get_ylabel() for axes in figure.axes] == ["short", "", "longer", ""]
+    assert all(axes.get_xscale() == "log" for axes in figure.axes)
+    assert "scale 0.5 scale 1 scale 2" in words(figure)
+
+
+def test_training_and_validation_accuracy_are_drawn_in_percent_a_line_for_each_scale():
+    followed = dynamics_of(runs_of("a"), train_acc=0.9, val_acc=0.4)
+    figure = draw("accuracy_over_epochs", [spread_row("a", claims="C1")], runs_of("a"), followed)
+    training, validation = figure.axes
+    assert len(lines_of(training)) == len(lines_of(validation)) == len(SCALES)
+    assert lines_of(training)[0].get_ydata() == pytest.approx([90, 90, 90])
+    assert lines_of(validation)[0].get_ydata() == pytest.approx([40, 40, 40])
+
+
+def test_the_weights_are_followed_for_a_regime_of_each_claim_and_optimizer():
+    rows = [
+        spread_row("low", claims="C1"),
+        spread_row("long", claims="C2"),
+        spread_row("adam", claims="C3", optimizer="adam"),
+        spread_row("adam again", claims="C3", optimizer="adam"),
+        spread_row("nadam", claims="C3", optimizer="nadam"),
+        spread_row("l2", claims="C4"),
+        spread_row("between"),
+    ]
+    selected = [run for row in rows for run in runs_of(row["label"])]
+    figure = draw("weights_over_epochs", rows, selected)
+    labels = [axes.get_ylabel() for axes in figure.axes if axes.get_ylabel()]
+    assert labels == ["low", "adam", "nadam", "l2"]
+
+
+def test_a_study_without_claims_is_followed_too():
+    rows = [spread_row("a"), spread_row("b")]
+    selected = [run for row in rows for run in runs_of(row["label"])]
+    for name, count in (("weights_over_epochs", 2), ("accuracy_over_epochs", 1)):
+        labels = [axes.get_ylabel() for axes in draw(name, rows, selected).axes]
+        assert [label for label in labels if label] == ["a", "b"][:count]
+
+
+def test_a_single_epoch_can_be_followed(tmp_path):
+    figure = draw(
+        "weights_over_epochs", [spread_row("a")], runs_of("a"), dynamics_of(runs_of("a"), 1)
+    )
+    save(figure, tmp_path / "a.svg", tmp_path / "a.png")
+
+
+def test_what_is_scaled_is_compared_where_nothing_else_differs():
+    rows = [
+        spread_row("unlike", lr="another", scaled="conv"),
+        spread_row("a", claims="C1"),
+        spread_row("b", scaled="conv"),
+        spread_row("c", scaled="linear"),
+    ]
+    selected = [run for row in rows for run in runs_of(row["label"])]
+    figure = draw("what_is_scaled", rows, selected)
+    assert figure.axes[0].get_title() == "a"
+    assert words(figure) == "all weights convolutions only last, linear layer only"
+
+
+def test_a_study_that_always_scales_the_same_says_so():
+    assert "nothing to compare" in words(draw("what_is_scaled", [spread_row("a")], runs_of("a")))
+
+
+@pytest.mark.parametrize("name", ["accuracy_by_scale", "spread_by_clock"])
+def test_what_scales_only_a_part_is_compared_apart(name):
+    rows = [spread_row("a"), spread_row("b", scaled="conv")]
+    selected = [run for row in rows for run in runs_of(row["label"])]
+    assert words(draw(name, rows, selected)) == "a"
+    assert words(draw(name, rows[1:], runs_of("b"))) == "b"

@@ -174,3 +174,10 @@ def test_the_shipped_configuration_is_valid_for_every_study():
     shipped = yaml.safe_load((ROOT / "config.yaml").read_text())
     for name in shipped["studies"]:
         assert load_study(shipped | {"study": name}).runs
+
+
+def test_plain_snakemake_runs_the_papers_study_and_make_has_the_small_ones():
+    shipped = yaml.safe_load((ROOT / "config.yaml").read_text())
+    assert shipped["study"] == "paper"
+    makefile = (ROOT / "Makefile").read_text()
+    assert all(f"--config study={name} " in makefile for name in ("demo", "mini"))

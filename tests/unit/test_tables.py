@@ -1,5 +1,7 @@
 """Tables from hand-made runs with known answers: gaps, divergence, one seed, ties."""
 
+from math import nan
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +10,13 @@ from initmem import outputs
 from initmem.errors import UserError
 from initmem.outputs import Outcome, Predictions
 from initmem.study import load_study
-from initmem.tables import read_finished, runs_table, selected_table, spread_table
+from initmem.tables import (
+    read_finished,
+    runs_table,
+    selected_table,
+    spread_table,
+    undefined_reason,
+)
 from test_study import config
 
 LABELS = np.repeat(np.arange(10, dtype=np.uint8), 10)
@@ -235,3 +243,20 @@ def test_kept_weights_are_listed_and_missing_ones_reported(tmp_path):
     (tmp_path / next(iter(study.runs)) / "weights.pt").touch()
     table = runs_table(study, read_finished(study, tmp_path), tmp_path)
     assert table["weights_kept"].tolist() == [True, False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ({}, ""),
+        ({"spread_pp": nan, "n_missing": 6}, "not run"),
+        ({"spread_pp": nan, "n_diverged": 6}, "all runs diverged"),
+        ({"spread_pp": nan, "n_diverged": 3, "n_missing": 3, "n_scales": 0}, "no finished run"),
+        ({"spread_pp": nan, "n_seeds": 0}, "no seed finished at every scale"),
+        ({"spread_pp": nan, "n_scales": 1}, "one scale only"),
+    ],
+)
+def test_the_reason_for_an_undefined_spread_is_the_true_one(values, reason):
+    counts = {"spread_pp": 8.0, "n_runs": 6, "n_scales": 3, "n_seeds": 2}
+    counts |= {"n_missing": 0, "n_diverged": 0}
+    assert undefined_reason(pd.Series(counts | values)) == reason

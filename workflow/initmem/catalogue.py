@@ -107,7 +107,14 @@ MODELS = MappingProxyType({"resnet9": 1, "resnet18": 8})
 """Models, with the least width of each: a narrower ResNet-18 crashes torch's convolutions on a CPU
 (strided 1x1 convolutions of few channels in channels_last layout, torch 2.14)."""
 
-FIGURES = ("accuracy_by_scale", "spread_by_regime", "spread_by_clock")
+FIGURES = (
+    "accuracy_by_scale",
+    "spread_by_regime",
+    "spread_by_clock",
+    "accuracy_over_epochs",
+    "weights_over_epochs",
+    "what_is_scaled",
+)
 """The figures of a study."""
 
 RUN_FILES = ("history.csv", "predictions.npz", "timing.json", "run.json")

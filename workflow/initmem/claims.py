@@ -15,10 +15,9 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from initmem.randomness import stream
-from initmem.run import Run
 from initmem.statistics import LEVEL, RESAMPLES
 from initmem.study import Study
-from initmem.tables import FITS
+from initmem.tables import FITS, alike
 
 REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
 UNDECIDED, NOT_RUN = "undecided", "not run"
@@ -46,9 +45,6 @@ REGIME = (
 """C3: the values in which a regime may differ from the one of C1 that it is compared with."""
 LONGER = ("epochs", "eval_every")
 """C2: the same for a longer training."""
-CONFIGURATION_VALUES = tuple(
-    name for name in Run.model_fields if name not in ("init_scale", "seed")
-)
 LEAST_CONFIGURATIONS = 4
 """C5, C6: a rank correlation over fewer configurations says nothing."""
 
@@ -262,33 +258,30 @@ def claims_table(study: Study, spreads: pd.DataFrame) -> pd.DataFrame:
 
 
 def served(study: Study, spreads: pd.DataFrame, claim: str) -> pd.DataFrame:
-    """The rows that bear on a claim: those its sweeps name, or all for a claim about the whole."""
+    """The rows that bear on a claim: those its sweeps name.
+
+    For a claim about the whole study (C5, C6) all that scale every weight: where only a part is
+    scaled a small spread tells of a smaller perturbation, not of forgetting.
+    """
     if claim in ("C5", "C6"):
-        return spreads
+        return spreads[spreads["scaled"] == "all"]
     return spreads[spreads["configuration"].isin(study.serving(claim))]
 
 
 def reference_for(row: pd.Series, candidates: pd.DataFrame, but: Iterable[str]) -> pd.Series | None:
-    """The first candidate that equals `row` in data, model and the like; None if there is none.
+    """The first candidate with a spread that equals `row` in data, model and the like, or None.
 
     `but` names the values of a configuration in which they may differ.
     """
-    for _, candidate in candidates.dropna(subset=["spread_pp"]).iterrows():
-        values = [column for column in CONFIGURATION_VALUES if column not in but]
-        if all(_equal(candidate[column], row[column]) for column in values):
-            return candidate
-    return None
-
-
-def _equal(first: object, second: object) -> bool:
-    return first == second or (pd.isna(first) and pd.isna(second))
+    found = alike(row, candidates.dropna(subset=["spread_pp"]), but)
+    return None if found.empty else found.iloc[0]
 
 
 def _judge(claim: str, study: Study, spreads: pd.DataFrame) -> Judgement:
     if claim == "C5":
-        return judge_clock(spreads)
+        return judge_clock(served(study, spreads, claim))
     if claim == "C6":
-        return judge_trade_off(spreads)
+        return judge_trade_off(served(study, spreads, claim))
     rows = served(study, spreads, claim)
     if rows.empty or rows["spread_pp"].isna().all():
         return _not_run("no spread was measured for it in this study")

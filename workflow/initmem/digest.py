@@ -45,5 +45,12 @@ def _imported_modules(path: Path) -> list[Path]:
             names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
-    candidates = [PACKAGE.parent / f"{name.replace('.', '/')}.py" for name in names]
-    return [path for path in candidates if path.is_relative_to(PACKAGE) and path.exists()]
+    candidates = [file for name in names for file in _files_of(name)]
+    return [file for file in candidates if file.is_relative_to(PACKAGE) and file.exists()]
+
+
+def _files_of(module: str) -> list[Path]:
+    """The files that importing a module may run: its own, and those of the packages around it."""
+    path = PACKAGE.parent / module.replace(".", "/")
+    packages = [path, *path.parents]
+    return [path.with_suffix(".py"), *(package / "__init__.py" for package in packages)]

@@ -27,11 +27,10 @@ from initmem.claims import (
     judge_row,
     served,
 )
-from initmem.figures import undefined_reason
 from initmem.files import atomic_write, read_json
 from initmem.run import Run
 from initmem.study import Study
-from initmem.tables import FITS
+from initmem.tables import FITS, undefined_reason
 
 MARKS = {REPRODUCED: "✓", NOT_REPRODUCED: "✗", UNDECIDED: "?", NOT_RUN: "○"}
 """A sign for each verdict, beside its words and its colour."""
@@ -43,6 +42,12 @@ ALTERNATIVES = {
     "accuracy_by_scale": "Line chart of test accuracy in percent against initialization scale",
     "spread_by_regime": "Dot chart of the spread in percentage points of each regime",
     "spread_by_clock": "Scatter chart of the spread in percentage points against the clock",
+    "accuracy_over_epochs": "Line charts of training and validation accuracy in percent over"
+    " epochs, a line for each initialization scale, a row of panels for each length of training",
+    "weights_over_epochs": "Line charts of the weights' norm and of their cosine with the initial"
+    " weights over epochs, a line for each initialization scale, a row of panels for each regime",
+    "what_is_scaled": "Line chart of test accuracy in percent against initialization scale, a line"
+    " for each part of the network that is scaled",
 }
 """What each figure is, for those who do not see it; the tables give its numbers."""
 ANALYSIS_PACKAGES = ("numpy", "pandas", "scipy", "matplotlib")

@@ -143,6 +143,10 @@ class Study:
             for configuration in sweep.configurations
         }
 
+    def claims_of(self, configuration: str) -> list[str]:
+        """The claims that a configuration is put forward for, in the order of their ids."""
+        return sorted({claim for sweep in self.sweeps_of(configuration) for claim in sweep.claims})
+
     def label(self, configuration: str) -> str:
         """The label of a configuration's first sweep, with the values that vary within it."""
         sweep = self.sweeps_of(configuration)[0]

@@ -28,6 +28,10 @@ from initmem.study import Study
 FITS = 0.995
 """Training accuracy, in evaluation mode at the final epoch, from which a run fits its training set
 (claim C1)."""
+CONFIGURATION_VALUES = tuple(
+    name for name in Run.model_fields if name not in ("init_scale", "seed")
+)
+"""The columns of spread.csv that hold what makes a configuration."""
 
 Row = dict[str, Any]
 
@@ -107,18 +111,12 @@ def _selected_row(run: Run, summary: Mapping[str, Any] | None, folder: Path) -> 
     }
     if row["status"] != "done":
         return row
-    path = folder / outputs.HISTORY
-    try:
-        history = pd.read_csv(path)
-        chosen = select_epoch(zip(history["epoch"], history["val_acc"], strict=True))
-    except (OSError, ValueError, KeyError) as error:
-        raise UserError(
-            f"{path} cannot be read ({error}); delete it and start the same command again"
-        ) from None
+    history = read_history(folder)
+    chosen = select_epoch(zip(history["epoch"], history["val_acc"], strict=True))
     if chosen != summary["selected_epoch"]:
         raise UserError(
-            f"{path} selects epoch {chosen}, run.json says {summary['selected_epoch']};"
-            f" delete {folder} and start the same command again"
+            f"{folder / outputs.HISTORY} selects epoch {chosen}, run.json says"
+            f" {summary['selected_epoch']}; delete {folder} and start the same command again"
         )
     return row | {
         "selected_epoch": chosen,
@@ -129,6 +127,17 @@ def _selected_row(run: Run, summary: Mapping[str, Any] | None, folder: Path) -> 
         "test_acc_final": summary["final"]["test_acc"],
         "sigma_w": summary["sigma_w"],
     }
+
+
+def read_history(folder: Path) -> pd.DataFrame:
+    """history.csv of a run. Raises UserError when it is unreadable or lacks a column."""
+    path = folder / outputs.HISTORY
+    try:
+        return pd.read_csv(path)[list(outputs.HISTORY_COLUMNS)]
+    except (OSError, ValueError, KeyError) as error:
+        raise UserError(
+            f"{path} cannot be read ({error}); delete it and start the same command again"
+        ) from None
 
 
 def spread_table(study: Study, selected: pd.DataFrame, runs_folder: Path) -> pd.DataFrame:
@@ -155,6 +164,7 @@ def _spread_row(
         "configuration": name,
         "label": study.label(name),
         "sweeps": " ".join(sweep.name for sweep in study.sweeps_of(name)),
+        "claims": " ".join(study.claims_of(name)),
         **values,
         "n_scales": len(layout.scales),
         "n_seeds": len(layout.seeds),
@@ -220,6 +230,31 @@ def _agreement(layout: Layout, used: pd.DataFrame, runs_folder: Path) -> Row:
 def _clock_columns(run: Run, largest_scale: float, sigma_w: float) -> Row:
     parts = clocks(run, largest_scale, sigma_w)
     return {"clock": parts.total} | {f"clock_{name}": v for name, v in asdict(parts).items()}
+
+
+def alike(row: pd.Series, candidates: pd.DataFrame, but: Iterable[str]) -> pd.DataFrame:
+    """The candidates, rows of spread.csv, that equal `row` in all values but those named."""
+    same = pd.Series(True, index=candidates.index)
+    for column in CONFIGURATION_VALUES:
+        if column not in but:
+            values = candidates[column]
+            same &= values.isna() if pd.isna(row[column]) else values == row[column]
+    return candidates[same]
+
+
+def undefined_reason(row: pd.Series) -> str:
+    """Why a configuration, a row of spread.csv, has no spread; '' where it has one."""
+    if pd.notna(row["spread_pp"]):
+        return ""
+    if row["n_missing"] == row["n_runs"]:
+        return "not run"
+    if row["n_diverged"] == row["n_runs"]:
+        return "all runs diverged"
+    if row["n_scales"] == 0:
+        return "no finished run"
+    if row["n_seeds"] == 0:
+        return "no seed finished at every scale"
+    return "one scale only"
 
 
 def write_table(table: pd.DataFrame, path: Path) -> None:

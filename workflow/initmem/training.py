@@ -270,8 +270,10 @@ class Trainer:
                 self.sigma_w,
             )
         final, final_predictions = self._judge()
-        self.model.load_state_dict(self.state.best["model"])
-        selected, selected_predictions = self._judge()
+        selected, selected_predictions = final, final_predictions
+        if self.state.best["epoch"] != self.state.epoch:
+            self.model.load_state_dict(self.state.best["model"])
+            selected, selected_predictions = self._judge()
         return Outcome(
             "done",
             self.state.history,

@@ -6,6 +6,7 @@ rule figure:
     input:
         selected=f"{STUDY_FOLDER}/selected.csv",
         spread=f"{STUDY_FOLDER}/spread.csv",
+        dynamics=f"{STUDY_FOLDER}/dynamics.csv",
     output:
         svg=f"{STUDY_FOLDER}/figures/{{figure}}.svg",
         png=f"{STUDY_FOLDER}/figures/{{figure}}.png",

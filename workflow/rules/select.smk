@@ -1,4 +1,4 @@
-"""What each run of the study came to."""
+"""What each run of the study came to, and how it got there."""
 
 
 rule select:
@@ -20,3 +20,23 @@ rule select:
         "select the validation-best predictors"
     script:
         "../scripts/select.py"
+
+
+rule dynamics:
+    """Accuracies and weights over epochs, means over the seeds of each configuration and scale."""
+    input:
+        runs=study_runs("run.json"),
+        histories=study_runs("history.csv"),
+    output:
+        table=f"{STUDY_FOLDER}/dynamics.csv",
+    log:
+        f"results/logs/{study.name}/dynamics.log",
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        plan=study.digest,
+        code=source_digest("scripts/dynamics.py"),
+    message:
+        "follow the trainings over epochs"
+    script:
+        "../scripts/dynamics.py"

@@ -2,13 +2,16 @@
 
 from pathlib import Path
 
-from initmem.figures import FIGURES, save
+from initmem.figures import FIGURES
+from initmem.figures.drawing import Tables, save
 from initmem.logs import job_log
 from initmem.tables import read_table
 
 with job_log(Path(snakemake.log[0])):
-    draw = FIGURES[snakemake.wildcards.figure]
-    figure = draw(
-        read_table(Path(snakemake.input.spread)), read_table(Path(snakemake.input.selected))
+    tables = Tables(
+        spreads=read_table(Path(snakemake.input.spread)),
+        selected=read_table(Path(snakemake.input.selected)),
+        dynamics=read_table(Path(snakemake.input.dynamics)),
     )
+    figure = FIGURES[snakemake.wildcards.figure](tables)
     save(figure, Path(snakemake.output.svg), Path(snakemake.output.png))
