@@ -15,15 +15,15 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
 
 demo: $(RUN_READY) ## the study's finding on handwritten digits: minutes on two CPU cores
-	$(BIN)/snakemake --config study=demo $(FLAGS)
+	$(BIN)/snakemake $(FLAGS) --config study=demo
 	@echo "The report is results/demo/report.html"
 
 mini: $(RUN_READY) ## the same on an eighth of CIFAR-10: about an hour on two CPU cores
-	$(BIN)/snakemake --config study=mini $(FLAGS)
+	$(BIN)/snakemake $(FLAGS) --config study=mini
 	@echo "The report is results/mini/report.html"
 
 study: $(RUN_READY) ## the study that config.yaml chooses, the paper's; another: make study STUDY=name
-	$(BIN)/snakemake $(if $(STUDY),--config study=$(STUDY)) $(FLAGS)
+	$(BIN)/snakemake $(FLAGS) $(if $(STUDY),--config study=$(STUDY))
 
 test: lint ## lint, then all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal

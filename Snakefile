@@ -31,6 +31,6 @@ rule all:
     Runs are named too: behind a finished table Snakemake would not miss one that was deleted.
     """
     input:
-        runs=collect("results/runs/{run}/{name}", run=study.runs, name=RUN_FILES),
+        runs=study_runs(*RUN_FILES),
         report=f"{STUDY_FOLDER}/report.html",
         figures=collect(f"{STUDY_FOLDER}/figures/{{figure}}.png", figure=FIGURES),

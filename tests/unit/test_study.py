@@ -180,4 +180,4 @@ def test_plain_snakemake_runs_the_papers_study_and_make_has_the_small_ones():
     shipped = yaml.safe_load((ROOT / "config.yaml").read_text())
     assert shipped["study"] == "paper"
     makefile = (ROOT / "Makefile").read_text()
-    assert all(f"--config study={name} " in makefile for name in ("demo", "mini"))
+    assert all(f"--config study={name}\n" in makefile for name in ("demo", "mini"))

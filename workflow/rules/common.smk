@@ -1,6 +1,7 @@
 """The plan, and the named helpers that rules ask for values, data and digests."""
 
 import sys
+from os.path import exists
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -50,8 +51,7 @@ def run_values(wildcards):
 def data_unless_finished(wildcards):
     """The prepared data, asked for only while a run has no result: a finished run is a source."""
     arrays = f"results/data/{planned_run(wildcards).arrays_id}"
-    folder = Path("results/runs", wildcards.run)
-    finished = all((folder / name).exists() for name in RUN_FILES)
+    finished = all(exists(f"results/runs/{wildcards.run}/{name}") for name in RUN_FILES)
     return {} if finished else {"data": f"{arrays}.npz", "manifest": f"{arrays}.json"}
 
 
@@ -76,9 +76,16 @@ def expected_sha256(wildcards):
     sys.exit(f"no checksum in config.yaml under data.{dataset} begins with '{pin}'")
 
 
-def study_runs(name):
-    """One file of every run of the study."""
-    return collect(f"results/runs/{{run}}/{name}", run=study.runs)
+def study_runs(*names):
+    """An input function that gives the files of these names of every run of the study.
+
+    A function, since each job of a cluster reads the workflow anew and needs no such list.
+    """
+
+    def files(wildcards):
+        return [f"results/runs/{run}/{name}" for run in study.runs for name in names]
+
+    return files
 
 
 def refuse_without_gpu():

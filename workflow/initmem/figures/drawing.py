@@ -23,6 +23,7 @@ STYLE = MappingProxyType(
         "font.family": "DejaVu Sans",
         "font.size": 9,
         "axes.labelsize": 9,
+        "axes.titlesize": 9,
         "xtick.labelsize": 8.5,
         "ytick.labelsize": 8.5,
         "legend.fontsize": 8.5,

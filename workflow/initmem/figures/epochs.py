@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullLocator
 
 from initmem.claims import LONGER
 from initmem.figures.drawing import (
@@ -67,7 +68,7 @@ def weights_over_epochs(tables: Tables) -> Figure:
     panels[0][0].set_yscale("log", base=2)
     panels[0][0].yaxis.set_major_formatter(lambda value, _: f"{value:g}")
     panels[0][0].set_title("Norm of the weights")
-    panels[0][1].set_title("Cosine with the initial weights")
+    panels[0][1].set_title("Cosine with initial weights")
     return figure
 
 
@@ -100,11 +101,14 @@ def _panels(
 
 
 def _epoch_axis(axes: Axes, epochs: pd.Series) -> None:
+    """A logarithmic axis with enough ticks even where it spans less than a power of ten."""
+    first, last = epochs.min(), epochs.max()
     axes.set_xscale("log")
-    if epochs.min() < epochs.max():
-        axes.set_xlim(epochs.min(), epochs.max())
+    if first < last:
+        axes.set_xlim(first, last)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if last <= 100 * first else (1,)))
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.xaxis.set_minor_formatter(lambda value, _: "")
+    axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel("Epoch")
 
 
