@@ -94,10 +94,11 @@ def test_run_json_spells_out_all_values(digits, tmp_path):
     assert found["steps"] == 6
 
 
-def test_timing_tells_seconds_device_versions_and_threads(digits, tmp_path):
+def test_timing_tells_seconds_memory_device_versions_and_threads(digits, tmp_path):
     found = json.loads((train_here(small_run(), digits, tmp_path) / "timing.json").read_text())
     assert {"seconds_startup", "seconds_training", "seconds_evaluation"} <= set(found)
     assert found["threads"] == 1
+    assert 100 < found["peak_memory_mb"] < 100_000
     assert found["torch"] == torch.__version__
 
 

@@ -2,6 +2,8 @@
 
 import os
 import platform
+import resource
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,3 +83,9 @@ def device_name(device: torch.device) -> str:
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
     return f"CPU ({platform.machine()})"
+
+
+def peak_memory_mb() -> float:
+    """The most main memory that this process has held so far, in MiB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 1024 if sys.platform == "linux" else peak / 1024**2

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 
 from initmem import data, outputs, resume
-from initmem.device import choose_device, device_name, to_device
+from initmem.device import choose_device, device_name, peak_memory_mb, to_device
 from initmem.errors import Interrupted, LeaseLost, UserError
 from initmem.evaluation import evaluate
 from initmem.files import atomic_write, remove_temporaries
@@ -302,7 +302,7 @@ class Trainer:
         return accuracies, Predictions(validation.classes, test.classes)
 
     def timing(self) -> dict[str, Any]:
-        """What it took: seconds, samples a second, device, host, versions and code."""
+        """What it took: seconds, samples a second, memory, device, host, versions and code."""
         seconds = self.state.seconds
         samples = self.state.epoch * self.run.train_size
         return {
@@ -310,6 +310,7 @@ class Trainer:
             "seconds_training": round(seconds.training, 3),
             "seconds_evaluation": round(seconds.evaluation, 3),
             "samples_per_second": round(samples / max(seconds.training, 1e-9), 1),
+            "peak_memory_mb": round(peak_memory_mb(), 1),
             "device": device_name(self.device),
             "threads": self.sitting.engine.threads,
             **self.versions,
