@@ -1,11 +1,12 @@
 """A job's last words: one line for people, a code for whoever started it, all in the log."""
 
 import errno
+import time
 
 import pytest
 
 from initmem.errors import Interrupted, UserError
-from initmem.logs import EXIT_INTERRUPTED, EXIT_USER_ERROR, job_log, log
+from initmem.logs import EXIT_INTERRUPTED, EXIT_USER_ERROR, Progress, job_log, log
 
 
 @pytest.mark.parametrize(
@@ -39,3 +40,15 @@ def test_any_other_error_keeps_its_traceback_in_the_log(tmp_path):
     written = (tmp_path / "job.log").read_text()
     assert "before" in written
     assert "ZeroDivisionError" in written
+
+
+def test_lines_of_progress_are_seconds_apart(capsys, monkeypatch):
+    now = iter([0, 5, 10, 10, 15, 21, 21])
+    monkeypatch.setattr(time, "monotonic", lambda: next(now))
+    progress = Progress()
+    for text in ("at 5", "at 10", "at 15", "at 21"):
+        progress.say(text, apart=10)
+    assert [line.split(" ", 1)[1] for line in capsys.readouterr().out.splitlines()] == [
+        "at 10",
+        "at 21",
+    ]

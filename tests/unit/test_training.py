@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from initmem import outputs, resume
+from initmem import outputs, resume, training
 from initmem.catalogue import OPTIMIZERS
 from initmem.data import load
 from initmem.errors import Interrupted, UserError
@@ -280,3 +280,9 @@ def test_no_gpu_where_one_is_asked_for_is_told_in_one_line(digits, tmp_path):
         pytest.skip("this machine has a GPU")
     with pytest.raises(UserError, match=r"engine\.device: no GPU is visible"):
         train_here(small_run(), digits, tmp_path, device="cuda")
+
+
+def test_a_long_epoch_says_how_far_it_is(digits, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(training, "LOG_WITHIN_EPOCH_EVERY", 0)
+    train_here(small_run(epochs=1), digits, tmp_path)
+    assert "epoch 1 of 1, step 2 of 2" in capsys.readouterr().out

@@ -2,6 +2,7 @@
 
 import errno
 import sys
+import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
@@ -20,6 +21,19 @@ def log(text: str) -> None:
     """One line with the time, to wherever the job's output goes; a full disk ends no training."""
     with suppress(OSError):
         print(f"{datetime.now():%H:%M:%S} {text}", flush=True)
+
+
+class Progress:
+    """Lines about how far a job is, seconds apart."""
+
+    def __init__(self) -> None:
+        self._told_at = time.monotonic()
+
+    def say(self, text: str, apart: float) -> None:
+        """Log the text if the last line, or the start, is `apart` seconds ago; else nothing."""
+        if time.monotonic() - self._told_at >= apart:
+            log(text)
+            self._told_at = time.monotonic()
 
 
 @contextmanager

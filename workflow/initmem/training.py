@@ -16,7 +16,7 @@ from initmem.evaluation import evaluate
 from initmem.files import atomic_write, remove_temporaries
 from initmem.initialization import flatten, initialize, root_mean_square, scaled_weights
 from initmem.lease import Lease
-from initmem.logs import log
+from initmem.logs import Progress, log
 from initmem.models import build_model
 from initmem.optimizers import build_optimizer, match_strides, plain_step
 from initmem.outputs import Outcome, Predictions
@@ -33,6 +33,9 @@ the trainer did, and saving takes time too."""
 
 LOG_EVERY = 10.0
 """Seconds between two lines of progress in the log."""
+
+LOG_WITHIN_EPOCH_EVERY = 60.0
+"""The same within an epoch: only those that take minutes have lines of their own."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +139,7 @@ class Trainer:
         self.diverged_epoch: int | None = None
         self.versions = versions()
         self.state = self._saved_state() or State(0, {}, {})
+        self.progress = Progress()
 
     def _saved_state(self) -> State | None:
         state = resume.load(self.run, self.folder, self.device)
@@ -149,13 +153,10 @@ class Trainer:
     def fit(self, lease: Lease, stop: StopRequests, clock: SaveClock) -> None:
         """Train to the last epoch or to divergence. Raises Interrupted when asked to stop."""
         clock.training_begins()
-        last_line = time.monotonic()
         while self.state.epoch < self.run.epochs and self.diverged_epoch is None:
             self.step_epoch()
             clock.epoch_ended()
-            if time.monotonic() - last_line > LOG_EVERY:
-                last_line = time.monotonic()
-                log(f"epoch {self.state.epoch} of {self.run.epochs}")
+            self.progress.say(f"epoch {self.state.epoch} of {self.run.epochs}", LOG_EVERY)
             if self.state.epoch == self.run.epochs or self.diverged_epoch is not None:
                 continue
             reason = stop_reason(stop, clock)
@@ -205,7 +206,7 @@ class Trainer:
         batches = zip(
             images.split(self.run.batch_size), labels.split(self.run.batch_size), strict=True
         )
-        for batch_images, batch_labels in batches:
+        for step, (batch_images, batch_labels) in enumerate(batches, start=1):
             logits = self.model(self.source.batch(batch_images))
             loss = F.cross_entropy(logits, batch_labels)
             self.optimizer.zero_grad(set_to_none=True)
@@ -214,6 +215,10 @@ class Trainer:
             with torch.no_grad():
                 sums[0] += loss.detach() * len(batch_labels)
                 sums[1] += (logits.argmax(1) == batch_labels).sum()
+            self.progress.say(
+                f"epoch {epoch} of {self.run.epochs}, step {step} of {self.run.steps_per_epoch}",
+                LOG_WITHIN_EPOCH_EVERY,
+            )
         loss_sum, correct = sums.tolist()
         return loss_sum / count, correct / count
 
