@@ -9,7 +9,7 @@ TEST_READY := $(VENV)/.test-ready
 PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo mini study test lint format golden clean
+.PHONY: help demo mini study plan calibrate test lint format golden clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
@@ -24,6 +24,12 @@ mini: $(RUN_READY) ## the same on an eighth of CIFAR-10: about an hour on two CP
 
 study: $(RUN_READY) ## the study that config.yaml chooses, the paper's; another: make study STUDY=name
 	$(BIN)/snakemake $(FLAGS) $(if $(STUDY),--config study=$(STUDY))
+
+plan: $(RUN_READY) ## what the study will cost; of another study: make plan STUDY=name
+	@$(BIN)/snakemake plan --nolock --quiet all $(if $(STUDY),--config study=$(STUDY))
+
+calibrate: $(RUN_READY) ## measure for the plan how fast the study's networks train here
+	$(BIN)/snakemake calibration $(if $(STUDY),--config study=$(STUDY))
 
 test: lint ## lint, then all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal

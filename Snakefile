@@ -19,6 +19,7 @@ include: "workflow/rules/select.smk"
 include: "workflow/rules/spread.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/plan.smk"
 
 
 onstart:

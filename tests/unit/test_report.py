@@ -10,7 +10,7 @@ import pytest
 
 from initmem import report
 from initmem.claims import claims_table
-from initmem.report import duration, effort, finding, gaps, write_report
+from initmem.report import effort, finding, gaps, write_report
 from initmem.study import Study, load_study
 from initmem.tables import value_columns
 
@@ -295,11 +295,3 @@ def test_time_and_versions_are_summed_and_the_host_is_not_named(tmp_path):
     assert (took["n_records"], took["n_without"]) == (2, 1)
     assert took["used"]["torch"] == "2.0 (1 runs), 2.1 (1 runs)"
     assert "a-host-name" not in page_of(tmp_path, study_of(), spreads_of(study_of()))
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0, "0 s"), (59.4, "59 s"), (61, "1 min 1 s"), (7260, "2 h 1 min"), (180000, "2 days 2 h")],
-)
-def test_a_duration_reads_in_the_units_of_a_person(seconds, text):
-    assert duration(seconds) == text

@@ -30,6 +30,7 @@ class DatasetFacts:
     classes: int
     train: int
     validation: int
+    test: int
     sha256: str
     archive: ArchiveFacts | None = None
 
@@ -65,6 +66,7 @@ def _cifar(classes: int, sha256: str, archive: ArchiveFacts) -> DatasetFacts:
         classes=classes,
         train=40_000,
         validation=10_000,
+        test=10_000,
         sha256=sha256,
         archive=archive,
     )
@@ -78,6 +80,7 @@ DATASETS = MappingProxyType(
             classes=10,
             train=700,
             validation=400,
+            test=697,
             sha256="efedf51c690b6594f6b7e67acc82e7a0ae213ebfcc1861a4c24da937cac9e467",
         ),
         "cifar10": _cifar(

@@ -31,6 +31,7 @@ from initmem.files import atomic_write, read_json
 from initmem.run import Run
 from initmem.study import Study
 from initmem.tables import FITS, undefined_reason
+from initmem.wording import duration
 
 MARKS = {REPRODUCED: "✓", NOT_REPRODUCED: "✗", UNDECIDED: "?", NOT_RUN: "○"}
 """A sign for each verdict, beside its words and its colour."""
@@ -387,19 +388,6 @@ def _rate(rates: Sequence[float]) -> str:
     if not rates:
         return NONE
     return f"{pd.Series(rates).median():,.0f} (from {min(rates):,.0f} to {max(rates):,.0f})"
-
-
-def duration(seconds: float) -> str:
-    """A duration in the two units that a person would name."""
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {rest} s"
-    hours, minutes = divmod(minutes, 60)
-    if hours < 48:
-        return f"{hours} h {minutes} min"
-    return f"{hours // 24} days {hours % 24} h"
 
 
 def _number(value: float, decimals: int, unit: str = "") -> str:

@@ -9,6 +9,7 @@ from snakemake.exceptions import WorkflowError
 sys.path.insert(0, str(Path(workflow.basedir, "workflow")))
 
 from initmem.catalogue import DATASETS, FIGURES, RUN_FILES
+from initmem.costs import settings_of
 from initmem.digest import source_digest
 from initmem.errors import UserError
 from initmem.run import RUN_ID_PATTERN, run_from_id, split_arrays_id
@@ -86,6 +87,19 @@ def study_runs(*names):
         return [f"results/runs/{run}/{name}" for run in study.runs for name in names]
 
     return files
+
+
+def calibrations(wildcards):
+    """The rates of all settings of the study."""
+    return [f"results/calibration/{name}.json" for name in settings_of(study.runs.values())]
+
+
+def setting_values(wildcards):
+    """The values of a run that stands for a setting."""
+    known = settings_of(study.runs.values())
+    if wildcards.setting not in known:
+        sys.exit(f"the study '{study.name}' has no setting '{wildcards.setting}'")
+    return known[wildcards.setting].stated()
 
 
 def refuse_without_gpu():
