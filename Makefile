@@ -1,11 +1,16 @@
 # Thin: makes the environment that a target needs, then calls snakemake or pytest.
 # Another Python: make demo PYTHON=python3.12
-# Further options of snakemake: make mini FLAGS="--configfile my.yaml"
+# Further options of snakemake and settings of config.yaml:
+#   make mini FLAGS="--configfile my.yaml" CONFIG="engine='{threads: 2}'"
 PYTHON ?= python3
+FLAGS :=
+CONFIG :=
+STUDY :=
 VENV := .venv
 BIN := $(VENV)/bin
 RUN_READY := $(VENV)/.run-ready
 TEST_READY := $(VENV)/.test-ready
+CHOSEN := $(if $(STUDY)$(CONFIG),--config $(if $(STUDY),study=$(STUDY)) $(CONFIG))
 PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check
 
 .DEFAULT_GOAL := help
@@ -15,21 +20,21 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
 
 demo: $(RUN_READY) ## the study's finding on handwritten digits: minutes on two CPU cores
-	$(BIN)/snakemake $(FLAGS) --config study=demo
-	@echo "The report is results/demo/report.html"
+	$(BIN)/snakemake $(FLAGS) --config study=demo $(CONFIG)
+	@test ! -e results/demo/report.html || echo "The report is results/demo/report.html"
 
 mini: $(RUN_READY) ## the same on an eighth of CIFAR-10: about an hour on two CPU cores
-	$(BIN)/snakemake $(FLAGS) --config study=mini
-	@echo "The report is results/mini/report.html"
+	$(BIN)/snakemake $(FLAGS) --config study=mini $(CONFIG)
+	@test ! -e results/mini/report.html || echo "The report is results/mini/report.html"
 
 study: $(RUN_READY) ## the study that config.yaml chooses, the paper's; another: make study STUDY=name
-	$(BIN)/snakemake $(FLAGS) $(if $(STUDY),--config study=$(STUDY))
+	$(BIN)/snakemake $(FLAGS) $(CHOSEN)
 
 plan: $(RUN_READY) ## what the study will cost; of another study: make plan STUDY=name
-	@$(BIN)/snakemake plan --nolock --quiet all $(if $(STUDY),--config study=$(STUDY))
+	@$(BIN)/snakemake plan --nolock --quiet all $(FLAGS) $(CHOSEN)
 
 calibrate: $(RUN_READY) ## measure for the plan how fast the study's networks train here
-	$(BIN)/snakemake calibration $(if $(STUDY),--config study=$(STUDY))
+	$(BIN)/snakemake calibration $(FLAGS) $(CHOSEN)
 
 test: lint ## lint, then all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal

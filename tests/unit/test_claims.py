@@ -238,3 +238,4 @@ def test_claims_about_the_whole_study_leave_out_what_scales_only_a_part():
     study = Study("s", "S", False, (), {})
     for claim in ("C5", "C6"):
         assert served(study, rows, claim)["configuration"].tolist() == ["a"]
+        assert len(served(study, rows[1:], claim)) == 1

@@ -9,8 +9,10 @@ import pytest
 from matplotlib.figure import Figure
 
 from initmem import catalogue
+from initmem.dynamics import COLUMNS, FOLLOWED
 from initmem.figures import FIGURES
 from initmem.figures.drawing import MOST_NAMED, Tables, save
+from initmem.figures.epochs import MOST_FOLLOWED
 from initmem.figures.spread import MOST_ROWS
 from initmem.tables import CONFIGURATION_VALUES
 
@@ -57,9 +59,6 @@ def runs_of(name: str, accuracy=lambda scale, seed: 0.9 - 0.01 * scale, **values
     ]
 
 
-FOLLOWED = ("train_acc", "val_acc", "weight_norm", "init_overlap")
-
-
 def dynamics_of(selected: list[dict], epochs: int = 3, **values) -> list[dict]:
     """Rows of dynamics.csv that go with those of selected.csv."""
     cells = {(r["configuration"], r["init_scale"]) for r in selected if r["status"] == "done"}
@@ -77,10 +76,11 @@ def draw(
 ) -> Figure:
     """A figure; without rows of its own dynamics.csv is one that goes with the others."""
     followed = dynamics_of(selected) if dynamics is None else dynamics
-    columns = ["configuration", "init_scale", "epoch", "n_seeds", *FOLLOWED]
     return FIGURES[name](
         Tables(
-            pd.DataFrame(spreads), pd.DataFrame(selected), pd.DataFrame(followed, columns=columns)
+            pd.DataFrame(spreads),
+            pd.DataFrame(selected),
+            pd.DataFrame(followed, columns=list(COLUMNS)),
         )
     )
 
@@ -287,11 +287,36 @@ def test_a_study_without_claims_is_followed_too():
         assert [label for label in labels if label] == ["a", "b"][:count]
 
 
-def test_a_single_epoch_can_be_followed(tmp_path):
-    figure = draw(
-        "weights_over_epochs", [spread_row("a")], runs_of("a"), dynamics_of(runs_of("a"), 1)
-    )
+def test_a_single_epoch_is_a_mark(tmp_path):
+    followed = dynamics_of(runs_of("a"), epochs=1)
+    figure = draw("weights_over_epochs", [spread_row("a")], runs_of("a"), followed)
+    drawn = [line for axes in figure.axes for line in axes.lines]
+    assert [line.get_marker() for line in drawn] == ["."] * 2 * len(SCALES)
     save(figure, tmp_path / "a.svg", tmp_path / "a.png")
+
+
+def test_a_remembering_regime_without_a_finished_run_is_not_replaced_by_another():
+    rows = [spread_row("low", claims="C1"), spread_row("adam", claims="C3", optimizer="adam")]
+    figure = draw("accuracy_over_epochs", rows, runs_of("adam"))
+    assert "No run of a regime put forward as remembering (claim C1) has finished." in words(figure)
+
+
+def test_regimes_that_find_no_room_are_counted():
+    rows = [spread_row(f"r{i}") for i in range(MOST_FOLLOWED + 2)]
+    selected = [run for row in rows for run in runs_of(row["label"])]
+    figure = draw("weights_over_epochs", rows, selected)
+    assert len(figure.axes) == 2 * MOST_FOLLOWED
+    assert "2 more: not shown" in words(figure)
+
+
+@pytest.mark.parametrize("norms", [(9, 12, 15), (1, 60)])
+def test_norms_have_ticks_whether_they_lie_close_together_or_far_apart(norms):
+    followed = [
+        row | {"weight_norm": norm} for norm in norms for row in dynamics_of(runs_of("a"), epochs=2)
+    ]
+    axes = draw("weights_over_epochs", [spread_row("a")], runs_of("a"), followed).axes[0]
+    low, high = axes.get_ylim()
+    assert sum(low <= tick <= high for tick in axes.get_yticks()) >= 2
 
 
 def test_what_is_scaled_is_compared_where_nothing_else_differs():
@@ -307,8 +332,38 @@ def test_what_is_scaled_is_compared_where_nothing_else_differs():
     assert words(figure) == "all weights convolutions only last, linear layer only"
 
 
-def test_a_study_that_always_scales_the_same_says_so():
-    assert "nothing to compare" in words(draw("what_is_scaled", [spread_row("a")], runs_of("a")))
+@pytest.mark.parametrize(
+    ("others", "said"),
+    [
+        ([], "always scales the same weights"),
+        ([spread_row("b", scaled="conv", lr="another")], "No two configurations"),
+    ],
+)
+def test_where_nothing_differs_in_what_is_scaled_only_the_figure_says_so(others, said):
+    assert said in words(draw("what_is_scaled", [spread_row("a"), *others], runs_of("a")))
+
+
+def test_a_comparison_without_a_finished_run_gives_way_to_one_that_has_some():
+    rows = [
+        spread_row("a"),
+        spread_row("ac", scaled="conv"),
+        spread_row("b", lr="another"),
+        spread_row("bc", lr="another", scaled="conv"),
+    ]
+    figure = draw("what_is_scaled", rows, runs_of("bc"))
+    assert figure.axes[0].get_title() == "b"
+    assert "1 more comparisons: not shown" in words(figure)
+    nothing = draw("what_is_scaled", rows[:2], runs_of("c"))
+    assert "No run that compares what is scaled has finished." in words(nothing)
+
+
+def test_the_title_of_a_comparison_leaves_out_what_is_compared():
+    rows = [
+        spread_row("SGD (scaled all)"),
+        spread_row("SGD (scaled conv)", scaled="conv"),
+    ]
+    selected = [run for row in rows for run in runs_of(row["label"])]
+    assert draw("what_is_scaled", rows, selected).axes[0].get_title() == "SGD"
 
 
 @pytest.mark.parametrize("name", ["accuracy_by_scale", "spread_by_clock"])
@@ -317,3 +372,12 @@ def test_what_scales_only_a_part_is_compared_apart(name):
     selected = [run for row in rows for run in runs_of(row["label"])]
     assert words(draw(name, rows, selected)) == "a"
     assert words(draw(name, rows[1:], runs_of("b"))) == "b"
+
+
+def test_a_regime_looks_the_same_in_every_figure():
+    rows = [spread_row("part", scaled="conv"), spread_row("whole")]
+    selected = [run for row in rows for run in runs_of(row["label"])]
+    in_spread = marks(draw("spread_by_regime", rows, selected))[1]
+    in_accuracy = marks(draw("accuracy_by_scale", rows, selected))[0]
+    assert in_spread.get_color() == in_accuracy.get_color()
+    assert in_spread.get_marker() == in_accuracy.get_marker()

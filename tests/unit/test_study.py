@@ -180,4 +180,20 @@ def test_plain_snakemake_runs_the_papers_study_and_make_has_the_small_ones():
     shipped = yaml.safe_load((ROOT / "config.yaml").read_text())
     assert shipped["study"] == "paper"
     makefile = (ROOT / "Makefile").read_text()
-    assert all(f"--config study={name}\n" in makefile for name in ("demo", "mini"))
+    assert all(f"--config study={name} $(CONFIG)\n" in makefile for name in ("demo", "mini"))
+
+
+def test_the_labels_of_the_shipped_studies_name_no_more_than_the_axes_given_several_values():
+    shipped = yaml.safe_load((ROOT / "config.yaml").read_text())
+    for name in shipped["studies"]:
+        study = load_study(shipped | {"study": name})
+        labels = [study.label(configuration) for configuration in study.configurations]
+        assert not any("optimizer_args" in label or "momentum" in label for label in labels)
+        assert len(set(labels)) == len(labels)
+
+
+def test_a_configuration_is_put_forward_for_the_claims_of_all_its_sweeps():
+    changed = config(lr=0.1)
+    changed["studies"]["tiny"]["sweeps"]["sgd"]["claims"] = ["C4", "C1"]
+    study = load_study(changed)
+    assert [study.claims_of(name) for name in study.configurations] == [["C1", "C4"], ["C3"]]

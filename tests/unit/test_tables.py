@@ -82,6 +82,7 @@ def test_a_complete_configuration_has_the_spread_of_its_means(tmp_path):
     assert (row["n_scales"], row["n_seeds"], row["n_missing"], row["n_diverged"]) == (2, 2, 0, 0)
     assert (row["best_test_acc"], row["mean_test_acc"]) == pytest.approx((0.85, 0.75))
     assert (row["label"], row["sweeps"], row["lr"]) == ("SGD", "sgd", 0.1)
+    assert row["claims"] == ""
 
 
 def test_disagreement_between_scales_and_between_seeds(tmp_path):

@@ -98,6 +98,9 @@ def test_a_study_for_a_gpu_is_planned_anywhere_and_started_only_with_one(fresh):
     assert "--config engine='{device: cpu}'" in said
     assert not (fresh.folder / "results/runs").exists()
     assert fresh.run("results/data/digits.npz") == {"prepare": 1}
+    small = "results/runs/digits/resnet9-w2_sgd_lr0.5_b350_wd0_e1/scale1_seed0/run.json"
+    done = fresh.snakemake("-c", "1", small, CUDA_VISIBLE_DEVICES="")
+    assert done.returncode == 0, "a training that is none of the study's needs no GPU"
 
 
 def test_what_needs_no_gpu_goes_on_without_one(project):

@@ -1,4 +1,4 @@
-"""The plan of a study with the real snakemake: before, with calibrated rates, and after its runs."""
+"""The plan of a study with the real snakemake: before its runs, with measured rates, and after."""
 
 
 def test_the_plan_of_a_study_is_told_before_it_runs_and_again_with_measured_rates(fresh):

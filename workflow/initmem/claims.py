@@ -17,7 +17,7 @@ from scipy.stats import rankdata
 from initmem.randomness import stream
 from initmem.statistics import LEVEL, RESAMPLES
 from initmem.study import Study
-from initmem.tables import FITS, alike
+from initmem.tables import FITS, LONGER, alike, wholly_scaled
 
 REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
 UNDECIDED, NOT_RUN = "undecided", "not run"
@@ -43,8 +43,6 @@ REGIME = (
     "eval_every",
 )
 """C3: the values in which a regime may differ from the one of C1 that it is compared with."""
-LONGER = ("epochs", "eval_every")
-"""C2: the same for a longer training."""
 LEAST_CONFIGURATIONS = 4
 """C5, C6: a rank correlation over fewer configurations says nothing."""
 
@@ -111,7 +109,8 @@ CLAIMS = (
         "The clock of forgetting is accumulated regularization, not epochs.",
         "a sign",
         "rank correlation of spread with the clock",
-        "negative, and stronger than with epochs (interval of the difference above 0)",
+        "over the configurations that scale all weights: negative, and stronger than with epochs"
+        " (interval of the difference above 0)",
     ),
     Claim(
         "C6",
@@ -119,7 +118,7 @@ CLAIMS = (
         "Regularizers that generalize best erase the memory.",
         "a sign",
         "rank correlation of spread with the best test accuracy over scales",
-        "interval below 0",
+        "over the configurations that scale all weights: interval below 0",
     ),
 )
 
@@ -260,11 +259,10 @@ def claims_table(study: Study, spreads: pd.DataFrame) -> pd.DataFrame:
 def served(study: Study, spreads: pd.DataFrame, claim: str) -> pd.DataFrame:
     """The rows that bear on a claim: those its sweeps name.
 
-    For a claim about the whole study (C5, C6) all that scale every weight: where only a part is
-    scaled a small spread tells of a smaller perturbation, not of forgetting.
+    For a claim about the whole study (C5, C6) these are all that scale every weight.
     """
     if claim in ("C5", "C6"):
-        return spreads[spreads["scaled"] == "all"]
+        return wholly_scaled(spreads)
     return spreads[spreads["configuration"].isin(study.serving(claim))]
 
 

@@ -15,7 +15,8 @@ FOLLOWED = ("train_acc", "val_acc", "weight_norm", "init_overlap")
 """The columns of a history that the table follows."""
 MOST_EPOCHS = 60
 """Epochs kept of a training: more are not told apart on a logarithmic axis."""
-COLUMNS = ("configuration", "init_scale", "epoch", "n_seeds", *FOLLOWED)
+COLUMNS: tuple[str, ...] = ("configuration", "init_scale", "epoch", "n_seeds", *FOLLOWED)
+"""The columns of dynamics.csv."""
 
 
 def dynamics_table(
@@ -23,6 +24,7 @@ def dynamics_table(
 ) -> pd.DataFrame:
     """dynamics.csv: means over the finished seeds of each configuration and scale, by epoch.
 
+    Of a long training only some epochs are kept, evenly spaced on a logarithmic axis.
     Accuracies are fractions; `train_acc` is that of the epoch itself, in training mode, as the
     weights moved; `weight_norm` and `init_overlap` are of the scaled weights. A diverged run
     counts as not finished. Raises UserError for a history that is unreadable.

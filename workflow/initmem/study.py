@@ -186,7 +186,13 @@ def plan_study(typed: Config) -> Study:
         _add(runs, planned)
         configurations = tuple(dict.fromkeys(run.configuration for run in planned))
         sweeps.append(
-            Sweep(name, sweep.label, sweep.claims, configurations, _varying_axes(planned))
+            Sweep(
+                name,
+                sweep.label,
+                sweep.claims,
+                configurations,
+                _varying_axes(chosen.axes | sweep.axes, planned),
+            )
         )
     return Study(typed.study, chosen.title, chosen.needs_gpu, tuple(sweeps), runs)
 
@@ -223,12 +229,14 @@ def _product(where: str, axes: Mapping[str, Any], data: Mapping[str, DataSource]
     return planned
 
 
-def _varying_axes(runs: list[Run]) -> tuple[str, ...]:
-    """The axes, scale and seed apart, in which the runs of a sweep differ."""
-    spelled = [run.values() for run in runs]
-    return tuple(
+def _varying_axes(axes: Mapping[str, Any], runs: list[Run]) -> tuple[str, ...]:
+    """The axes, scale and seed apart, that are given several values and in which runs differ."""
+    listed = [
         axis
-        for axis in spelled[0]
-        if axis not in ("init_scale", "seed")
-        and any(values[axis] != spelled[0][axis] for values in spelled)
+        for axis in Run.model_fields
+        if isinstance(axes.get(axis), list) and axis not in ("init_scale", "seed")
+    ]
+    spelled = [run.values() for run in runs] if listed else []
+    return tuple(
+        axis for axis in listed if any(values[axis] != spelled[0][axis] for values in spelled)
     )

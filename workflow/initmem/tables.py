@@ -32,6 +32,8 @@ CONFIGURATION_VALUES = tuple(
     name for name in Run.model_fields if name not in ("init_scale", "seed")
 )
 """The columns of spread.csv that hold what makes a configuration."""
+LONGER = ("epochs", "eval_every")
+"""The values of a configuration in which a longer training of the same may differ (claim C2)."""
 
 Row = dict[str, Any]
 
@@ -240,6 +242,15 @@ def alike(row: pd.Series, candidates: pd.DataFrame, but: Iterable[str]) -> pd.Da
             values = candidates[column]
             same &= values.isna() if pd.isna(row[column]) else values == row[column]
     return candidates[same]
+
+
+def wholly_scaled(spreads: pd.DataFrame) -> pd.DataFrame:
+    """The rows of spread.csv in which the scale multiplies every weight; all rows if none does.
+
+    Where only a part is scaled a small spread tells of a smaller perturbation, not of forgetting.
+    """
+    whole = spreads[spreads["scaled"] == "all"]
+    return spreads if whole.empty else whole
 
 
 def undefined_reason(row: pd.Series) -> str:

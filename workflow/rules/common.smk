@@ -50,7 +50,10 @@ def run_values(wildcards):
 
 
 def data_unless_finished(wildcards):
-    """The prepared data, asked for only while a run has no result: a finished run is a source."""
+    """The prepared data, asked for only while a run has no result: a finished run is a source.
+
+    Asked of thousands of files, for which a Path each would be slow.
+    """
     arrays = f"results/data/{planned_run(wildcards).arrays_id}"
     finished = all(exists(f"results/runs/{wildcards.run}/{name}") for name in RUN_FILES)
     return {} if finished else {"data": f"{arrays}.npz", "manifest": f"{arrays}.json"}
@@ -109,7 +112,8 @@ def refuse_without_gpu():
     """
     if not study.needs_gpu or not workflow.local_exec or settings.engine.device == "cpu":
         return
-    trainings = sum(job.rule.name == "train" for job in workflow.dag.needrun_jobs())
+    due = [job for job in workflow.dag.needrun_jobs() if job.rule.name == "train"]
+    trainings = sum(job.wildcards.run in study.runs for job in due)
     if trainings and gpu_is_visible() is False:
         raise WorkflowError(
             f"the study '{study.name}' needs a GPU and none is visible: {trainings:,} trainings, in"

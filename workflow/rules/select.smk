@@ -23,7 +23,7 @@ rule select:
 
 
 rule dynamics:
-    """Accuracies and weights over epochs, means over the seeds of each configuration and scale."""
+    """Accuracies and weights at some epochs, means over seeds for each configuration and scale."""
     input:
         runs=study_runs("run.json"),
         histories=study_runs("history.csv"),

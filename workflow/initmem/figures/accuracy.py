@@ -1,11 +1,14 @@
 """Figures of test accuracy against the initialization scale."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from textwrap import fill
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from initmem.figures.drawing import (
     COLOURS,
@@ -21,10 +24,9 @@ from initmem.figures.drawing import (
     note,
     put_forward,
     sentence,
-    wholly_scaled,
     why_empty,
 )
-from initmem.tables import FITS, alike
+from initmem.tables import CONFIGURATION_VALUES, FITS, wholly_scaled
 
 SCALED_NAMES = {
     "all": "all weights",
@@ -38,45 +40,59 @@ SCALED_NAMES = {
 def accuracy_by_scale(tables: Tables) -> Figure:
     """Test accuracy (percent) of the selected predictor against the scale, a line per regime.
 
-    Regimes in which only a part of the weights is scaled are left to `what_is_scaled`. The line
-    goes through the means whose range is the spread. A scale that does not fit the training set
-    with every seed is hollow; one without a finished run is a gap.
+    Regimes in which only a part of the weights is scaled are left out. The line goes through the
+    means whose range is the spread. A scale that does not fit the training set with every seed is
+    hollow; one without a finished run is a gap.
     """
-    spreads = wholly_scaled(tables.spreads)
-    selected = tables.selected[tables.selected["configuration"].isin(spreads["configuration"])]
+    if _done(tables.selected).empty:
+        return sentence(why_empty(tables.spreads))
+    whole = wholly_scaled(tables.spreads)
+    selected = tables.selected[tables.selected["configuration"].isin(whole["configuration"])]
     if _done(selected).empty:
-        return sentence(why_empty(spreads))
-    looks = looks_of(spreads)
-    return _named_lines(selected, looks) if are_named(spreads) else _medians(selected, looks)
+        return sentence("No run that scales all weights has finished.")
+    looks = looks_of(tables.spreads)
+    return _named_lines(selected, looks) if are_named(tables.spreads) else _medians(selected, looks)
 
 
 @in_style
 def what_is_scaled(tables: Tables) -> Figure:
     """Test accuracy (percent) against the scale where all weights or only a part are scaled.
 
-    Drawn for the first configuration that a study trains with several values of `scaled`, one
-    that is put forward as remembering (claim C1) before others.
+    Drawn for the first configuration of which runs with several values of `scaled` were planned
+    and some have finished, one put forward as remembering (claim C1) before others.
     """
-    if _done(tables.selected).empty:
+    done = _done(tables.selected)
+    if done.empty:
         return sentence(why_empty(tables.spreads))
-    for _, row in put_forward(tables.spreads, "C1").iterrows():
-        variants = alike(row, tables.spreads, ["scaled"])
-        if len(variants) > 1:
-            return _variants_of(row, variants, tables.selected)
-    return sentence("This study always scales the same weights: there is nothing to compare.")
+    comparisons = _comparisons(tables.spreads)
+    drawable = [c for c in comparisons if c["configuration"].isin(done["configuration"]).any()]
+    if drawable:
+        return _comparison(drawable[0], tables.selected, len(comparisons) - 1)
+    if comparisons:
+        return sentence("No run that compares what is scaled has finished.")
+    if tables.spreads["scaled"].nunique() == 1:
+        return sentence("This study always scales the same weights: there is nothing to compare.")
+    return sentence("No two configurations of this study differ in what is scaled only.")
 
 
-def _variants_of(row: pd.Series, variants: pd.DataFrame, selected: pd.DataFrame) -> Figure:
-    """The variants of one configuration that differ in what is scaled."""
+def _comparisons(spreads: pd.DataFrame) -> list[pd.DataFrame]:
+    """Groups of configurations that differ in `scaled` only, those put forward for C1 first."""
+    values = [column for column in CONFIGURATION_VALUES if column != "scaled"]
+    groups = put_forward(spreads, "C1").groupby(values, sort=False, dropna=False)
+    return [rows for _, rows in groups if len(rows) > 1]
+
+
+def _comparison(variants: pd.DataFrame, selected: pd.DataFrame, others: int) -> Figure:
+    """One comparison, with a word on how many `others` there are."""
     looks = {
         variant["configuration"]: Look(SCALED_NAMES[variant["scaled"]], colour, marker)
         for (_, variant), colour, marker in zip(variants.iterrows(), COLOURS, MARKERS, strict=False)
     }
     shown = selected[selected["configuration"].isin(looks)]
-    if _done(shown).empty:
-        return sentence("No run that compares what is scaled has finished.")
-    figure = _named_lines(shown, looks)
-    figure.axes[0].set_title(str(row["label"]))
+    unseen = [note(f"{others} more comparisons: not shown", marker="")] if others else []
+    figure = _named_lines(shown, looks, unseen)
+    label = re.sub(r", scaled \w+|scaled \w+(, )?", "", str(variants.iloc[0]["label"]))
+    figure.axes[0].set_title(fill(label.replace(" ()", ""), 60))
     return figure
 
 
@@ -84,8 +100,10 @@ def _done(selected: pd.DataFrame) -> pd.DataFrame:
     return selected[selected["status"] == "done"].dropna(subset=["test_acc"])
 
 
-def _named_lines(selected: pd.DataFrame, looks: Mapping[str, Look]) -> Figure:
-    """A line for each configuration, with the points of its seeds."""
+def _named_lines(
+    selected: pd.DataFrame, looks: Mapping[str, Look], notes: Sequence[Line2D] = ()
+) -> Figure:
+    """A line for each configuration, with the points of its seeds; `notes` end the legend."""
     scales = sorted(selected["init_scale"].unique())
     shifts = _shifts(looks.values(), scales)
     figure, axes = _accuracy_axes(scales)
@@ -100,7 +118,7 @@ def _named_lines(selected: pd.DataFrame, looks: Mapping[str, Look]) -> Figure:
         _line(axes, np.array(scales) * shifts[look], means, fits, look)
     if any_hollow:
         shown.append(note("hollow: not fitted"))
-    legend(figure, shown)
+    legend(figure, [*shown, *notes])
     return figure
 
 

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from initmem.files import atomic_write
-from initmem.tables import undefined_reason
+from initmem.tables import undefined_reason, wholly_scaled
 
 STYLE = MappingProxyType(
     {
@@ -97,15 +97,6 @@ def put_forward(spreads: pd.DataFrame, claim: str) -> pd.DataFrame:
     return pd.concat([spreads[first], spreads[~first]])
 
 
-def wholly_scaled(spreads: pd.DataFrame) -> pd.DataFrame:
-    """The rows of spread.csv in which the scale multiplies every weight, if there are such.
-
-    Others perturb less and are compared apart (`what_is_scaled`).
-    """
-    whole = spreads[spreads["scaled"] == "all"]
-    return spreads if whole.empty else whole
-
-
 def save(figure: Figure, svg: Path, png: Path) -> None:
     """Write a figure as SVG, the same bytes when drawn anew, and as PNG; whole or not at all."""
     with matplotlib.style.context(("default", STYLE)):
@@ -151,14 +142,19 @@ def why_empty(spreads: pd.DataFrame) -> str:
 
 
 def are_named(spreads: pd.DataFrame) -> bool:
-    """Whether configurations are few enough to be named one by one."""
-    return len(spreads) <= MOST_NAMED
+    """Whether the configurations that scale all weights are few enough to be named one by one."""
+    return len(wholly_scaled(spreads)) <= MOST_NAMED
 
 
 def looks_of(spreads: pd.DataFrame) -> dict[str, Look]:
-    """The look of each configuration: its own while there are few, else that of its optimizer."""
+    """The look of each configuration: its own while there are few, else that of its optimizer.
+
+    `spreads` is the whole table of the study, so that a regime looks the same in every figure.
+    """
     named = are_named(spreads)
-    groups = spreads["configuration"] if named else spreads["optimizer"]
+    whole = wholly_scaled(spreads)
+    ordered = pd.concat([whole, spreads.drop(whole.index)])
+    groups = ordered["configuration"] if named else ordered["optimizer"]
     order = {group: place for place, group in enumerate(dict.fromkeys(groups))}
     return {
         row["configuration"]: Look(
@@ -166,7 +162,7 @@ def looks_of(spreads: pd.DataFrame) -> dict[str, Look]:
             COLOURS[order[group] % len(COLOURS)],
             MARKERS[order[group] % len(MARKERS)],
         )
-        for (_, row), group in zip(spreads.iterrows(), groups, strict=True)
+        for (_, row), group in zip(ordered.iterrows(), groups, strict=True)
     }
 
 

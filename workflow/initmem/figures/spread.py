@@ -21,10 +21,9 @@ from initmem.figures.drawing import (
     new_figure,
     note,
     sentence,
-    wholly_scaled,
     why_empty,
 )
-from initmem.tables import undefined_reason
+from initmem.tables import undefined_reason, wholly_scaled
 
 MOST_ROWS = 40
 """Configurations that get a row each."""
@@ -73,7 +72,10 @@ def spread_by_regime(tables: Tables) -> Figure:
 
 def _spread_by_optimizer(spreads: pd.DataFrame) -> Figure:
     """Spread (pp) of many configurations, a dot for each, the optimizers side by side."""
-    looks = dict(zip(spreads["optimizer"], looks_of(spreads).values(), strict=True))
+    by_configuration = looks_of(spreads)
+    looks = {
+        row["optimizer"]: by_configuration[row["configuration"]] for _, row in spreads.iterrows()
+    }
     figure = new_figure(0.8 + 0.8 * len(looks))
     axes = figure.subplots()
     labels = []
@@ -93,7 +95,7 @@ def _spread_by_optimizer(spreads: pd.DataFrame) -> Figure:
                 **look.marks(hollow, small=True),
             )
         counted = f"{len(known)} of {len(rows)}" if len(known) < len(rows) else f"{len(rows)}"
-        labels.append(f"{look.name}\n{counted} configurations")
+        labels.append(f"{optimizer}\n{counted} configurations")
     axes.set_xlim(left=0)
     axes.set_yticks(range(len(labels)), labels)
     axes.set_ylim(len(labels) - 0.5, -0.5)
@@ -114,18 +116,20 @@ def _spread_by_optimizer(spreads: pd.DataFrame) -> Figure:
 def spread_by_clock(tables: Tables) -> Figure:
     """Spread (pp) with its interval against the clock of each configuration, a look per regime.
 
-    Regimes in which only a part of the weights is scaled are left to `what_is_scaled`.
-    A logarithmic axis has no zero, so a clock of zero stands apart, as does one not stated.
+    Regimes in which only a part of the weights is scaled are left out. A logarithmic axis has no
+    zero, so a clock of zero stands apart, as does one not stated.
     """
     spreads = wholly_scaled(tables.spreads)
     known = spreads.dropna(subset=["spread_pp"])
+    if tables.spreads["spread_pp"].isna().all():
+        return sentence(why_empty(tables.spreads))
     if known.empty:
-        return sentence(why_empty(spreads))
-    looks = looks_of(spreads)
+        return sentence("No regime that scales all weights has a spread yet.")
+    looks = looks_of(tables.spreads)
     apart = known[~(known["clock"] > 0)]
     timed = known[known["clock"] > 0]
     figure = new_figure(2.9)
-    small = not are_named(spreads)
+    small = not are_named(tables.spreads)
     widths = [1, 4] if len(apart) and len(timed) else [1]
     panels = figure.subplots(1, len(widths), sharey=True, squeeze=False, width_ratios=widths)[0]
     if len(apart):
