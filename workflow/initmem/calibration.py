@@ -1,6 +1,9 @@
 """How fast a setting runs on the device at hand, measured in seconds instead of a training."""
 
+import os
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -9,13 +12,19 @@ import numpy as np
 import torch
 from torch import nn
 
-from initmem.costs import Rates
+from initmem.costs import (
+    Rates,
+    Setting,
+    rates_of_calibrations,
+    rates_of_finished,
+    settings_of,
+)
 from initmem.data import Dataset, Part
 from initmem.device import choose_device, device_name, peak_memory_mb
 from initmem.models import build_model
 from initmem.randomness import stream
 from initmem.run import Run
-from initmem.study import Engine
+from initmem.study import Engine, Study
 from initmem.training import Sitting, Trainer
 
 ROUGH_CPU_MULTIPLY_ADDS = 7e9
@@ -29,6 +38,39 @@ PROBE_STEPS = 2
 """Steps of the first, untimed epochs, which tell how long the timed ones should be."""
 EVALUATED = 500
 """Images that are judged after each timed epoch."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The device at hand, how many trainings go on it side by side, and the rates known of it."""
+
+    device: str
+    slots: int
+    rates: Mapping[Setting, Rates]
+
+
+def machine_at_hand(
+    study: Study,
+    finished: Mapping[str, Mapping[str, Any]],
+    engine: Engine,
+    runs_folder: Path,
+    calibration_folder: Path,
+) -> Machine:
+    """This machine with the best rates known for the study's settings.
+
+    Those of finished runs are better than those of a calibration, and these than rough ones.
+    """
+    device = choose_device(engine, deterministic=False)
+    here = device_name(device), engine.threads
+    settings = settings_of(study.runs.values())
+    rough = {Setting.of(run): rough_rates(run, device, engine.threads) for run in settings.values()}
+    rates = (
+        {setting: rates for setting, rates in rough.items() if rates}
+        | rates_of_calibrations(settings, calibration_folder, *here)
+        | rates_of_finished(study.runs, finished, runs_folder, *here)
+    )
+    slots = max(1, (os.cpu_count() or 1) // engine.threads) if device.type == "cpu" else 1
+    return Machine(here[0], slots, rates)
 
 
 def calibrate(run: Run, engine: Engine, started: float) -> dict[str, Any]:

@@ -130,6 +130,18 @@ class Lease:
                     os.utime(self.path)
 
 
+def is_held(folder: Path, timeout: float) -> bool:
+    """Whether some process seems to be at work on a folder: for people, not for writers.
+
+    Compares the heartbeat with this machine's clock, which a writer never does.
+    """
+    path = folder / LEASE_NAME
+    heartbeat = _heartbeat(path)
+    if heartbeat is None or _is_dead(_read(path)):
+        return False
+    return time.time() - heartbeat / 1e9 < timeout
+
+
 def _read(path: Path) -> dict:
     """A lease's content; empty when it is missing or unreadable."""
     try:

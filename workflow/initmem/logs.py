@@ -29,11 +29,13 @@ class Progress:
     def __init__(self) -> None:
         self._told_at = time.monotonic()
 
-    def say(self, text: str, apart: float) -> None:
-        """Log the text if the last line, or the start, is `apart` seconds ago; else nothing."""
-        if time.monotonic() - self._told_at >= apart:
+    def say(self, text: str, apart: float) -> bool:
+        """Log the text if the last line, or the start, is `apart` seconds ago; whether it did."""
+        due = time.monotonic() - self._told_at >= apart
+        if due:
             log(text)
             self._told_at = time.monotonic()
+        return due
 
 
 @contextmanager

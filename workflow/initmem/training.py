@@ -1,6 +1,7 @@
 """Training one run: the loop, what stops it, and what is kept of it."""
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from math import isfinite, nan
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from initmem import data, outputs, resume
+from initmem import data, outputs, progress, resume
 from initmem.device import choose_device, device_name, peak_memory_mb, to_device
 from initmem.errors import Interrupted, LeaseLost, UserError
 from initmem.evaluation import evaluate
@@ -106,6 +107,7 @@ def _train_under_lease(
             trainer.write(lease)
         if outputs.is_finished(folder, run):
             resume.remove(folder)
+            progress.remove(folder)
 
 
 def stop_reason(stop: StopRequests, clock: SaveClock) -> str | None:
@@ -156,7 +158,8 @@ class Trainer:
         while self.state.epoch < self.run.epochs and self.diverged_epoch is None:
             self.step_epoch()
             clock.epoch_ended()
-            self.progress.say(f"epoch {self.state.epoch} of {self.run.epochs}", LOG_EVERY)
+            if self.progress.say(f"epoch {self.state.epoch} of {self.run.epochs}", LOG_EVERY):
+                self._tell_epoch(lease)
             if self.state.epoch == self.run.epochs or self.diverged_epoch is not None:
                 continue
             reason = stop_reason(stop, clock)
@@ -168,6 +171,11 @@ class Trainer:
                 )
             if clock.due():
                 self._save_if_possible(lease)
+
+    def _tell_epoch(self, lease: Lease) -> None:
+        """Tell the epoch to whoever asks; a full disk is no reason to stop."""
+        with suppress(OSError):
+            progress.write_epoch(self.folder, self.state.epoch, lease.check)
 
     def _save_if_possible(self, lease: Lease) -> None:
         """Save; when the disk refuses, say so and go on: the training itself is sound."""

@@ -1,8 +1,9 @@
-"""What a study costs, before it runs."""
+"""What a study costs, before it runs, and how far it is."""
 
 
 localrules:
     plan,
+    status,
 
 
 rule calibration:
@@ -38,3 +39,15 @@ rule plan:
         "plan the study {study.name}"
     script:
         "../scripts/plan.py"
+
+
+rule status:
+    """Print what of the study is done, at work, stopped or missing, and how long the rest takes."""
+    log:
+        f"results/logs/{study.name}/status.log",
+    conda:
+        "../../envs/train.yaml"
+    message:
+        "look at the study {study.name}"
+    script:
+        "../scripts/status.py"
