@@ -14,7 +14,7 @@ CHOSEN := $(if $(STUDY)$(CONFIG),--config $(if $(STUDY),study=$(STUDY)) $(CONFIG
 PIP_INSTALL := $(BIN)/python -m pip install --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo mini study plan status calibrate test lint format golden clean
+.PHONY: help demo mini study plan status so-far calibrate test lint format golden clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
@@ -35,6 +35,9 @@ plan: $(RUN_READY) ## what the study will cost; of another study: make plan STUD
 
 status: $(RUN_READY) ## how far the study is; of another study: make status STUDY=name
 	@$(BIN)/snakemake status --nolock --quiet all $(FLAGS) $(CHOSEN)
+
+so-far: $(RUN_READY) ## the report of what has finished; of another study: make so-far STUDY=name
+	@$(BIN)/snakemake so_far --nolock --quiet all $(FLAGS) $(CHOSEN)
 
 calibrate: $(RUN_READY) ## measure for the plan how fast the study's networks train here
 	$(BIN)/snakemake calibration $(FLAGS) $(CHOSEN)

@@ -1,6 +1,10 @@
 """The report: one page that someone who has not read the paper can read."""
 
 
+localrules:
+    so_far,
+
+
 rule report:
     """The study's question, finding, claims, figures, gaps and costs in one offline page."""
     input:
@@ -22,3 +26,17 @@ rule report:
         "write the report"
     script:
         "../scripts/report.py"
+
+
+rule so_far:
+    """The same from the runs that are there, in a folder of its own; nothing is trained for it."""
+    log:
+        f"results/logs/{study.name}/so_far.log",
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        folder=f"{STUDY_FOLDER}/so_far",
+    message:
+        "report what has finished so far"
+    script:
+        "../scripts/so_far.py"
