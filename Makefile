@@ -23,7 +23,7 @@ demo: $(RUN_READY) ## the study's finding on handwritten digits: minutes on two 
 	$(BIN)/snakemake $(FLAGS) --config study=demo $(CONFIG)
 	@test ! -e results/demo/report.html || echo "The report is results/demo/report.html"
 
-mini: $(RUN_READY) ## the same on an eighth of CIFAR-10: about an hour on two CPU cores
+mini: $(RUN_READY) ## the same on an eighth of CIFAR-10: an hour and more on two CPU cores
 	$(BIN)/snakemake $(FLAGS) --config study=mini $(CONFIG)
 	@test ! -e results/mini/report.html || echo "The report is results/mini/report.html"
 
