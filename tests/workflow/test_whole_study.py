@@ -13,6 +13,7 @@ import pandas as pd
 import psutil
 import yaml
 
+from initmem.catalogue import FIGURES
 from tiny_project import TAIL
 
 REPRODUCIBLE = ("run.json", "history.csv", "predictions.npz")
@@ -21,14 +22,14 @@ REPRODUCIBLE = ("run.json", "history.csv", "predictions.npz")
 def test_a_study_leaves_its_tables_figures_and_report(project):
     folder = project.folder / "results/tiny"
     names = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
-    figures = ("accuracy_by_scale", "spread_by_regime", "spread_by_clock")
     assert names == {
         "runs.csv",
         "selected.csv",
+        "dynamics.csv",
         "spread.csv",
         "claims.csv",
         "report.html",
-        *(f"figures/{figure}.{kind}" for figure in figures for kind in ("svg", "png")),
+        *(f"figures/{figure}.{kind}" for figure in FIGURES for kind in ("svg", "png")),
     }
     assert pd.read_csv(folder / "runs.csv")["status"].tolist() == ["done"] * 6
 
