@@ -32,6 +32,6 @@ rule all:
     Runs are named too: behind a finished table Snakemake would not miss one that was deleted.
     """
     input:
-        runs=study_runs(*RUN_FILES),
+        runs=finished_runs,
         report=f"{STUDY_FOLDER}/report.html",
         figures=collect(f"{STUDY_FOLDER}/figures/{{figure}}.png", figure=FIGURES),

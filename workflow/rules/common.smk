@@ -80,16 +80,31 @@ def expected_sha256(wildcards):
     sys.exit(f"no checksum in config.yaml under data.{dataset} begins with '{pin}'")
 
 
-def study_runs(*names):
-    """An input function that gives the files of these names of every run of the study.
+def study_runs(name):
+    """An input function that gives the file of this name of every run of the study.
 
     A function, since each job of a cluster reads the workflow anew and needs no such list.
     """
 
     def files(wildcards):
-        return [f"results/runs/{run}/{name}" for run in study.runs for name in names]
+        return [f"results/runs/{run}/{name}" for run in study.runs]
 
     return files
+
+
+def finished_runs(wildcards):
+    """What makes every run of the study finished, in as few names as say it.
+
+    run.json stands for its run; where it is there and another file of the run is not, that one
+    is named too.
+    """
+    wanted = []
+    for run in study.runs:
+        *others, last = [f"results/runs/{run}/{name}" for name in RUN_FILES]
+        wanted.append(last)
+        if exists(last):
+            wanted += [path for path in others if not exists(path)]
+    return wanted
 
 
 def calibrations(wildcards):
