@@ -4,10 +4,11 @@ import os
 
 import pytest
 
-from initmem import outputs, progress
+from initmem import progress
 from initmem.costs import Rates, Setting
 from initmem.lease import LEASE_NAME, Lease
-from initmem.status import MOST_LISTED, Standing, standing, status_text
+from initmem.status import Standing, standing, standings_of, status_text
+from initmem.tables import read_finished
 from test_tables import fake, plan
 
 RATES = Rates(train=100, evaluation=1e9, startup=0, memory_mb=None, source="calibration")
@@ -24,11 +25,13 @@ def ids() -> list[str]:
     return list(plan().runs)
 
 
-@pytest.mark.parametrize(("accuracy", "kind"), [(0.9, "done"), (None, "diverged")])
-def test_a_finished_run_stands_as_it_ended(tmp_path, accuracy, kind):
-    run = next(iter(plan().runs.values()))
-    fake(tmp_path, run, accuracy)
-    assert standing(tmp_path / run.id, 60) == Standing(kind)
+def test_finished_runs_stand_as_they_ended_and_the_others_as_their_folders_tell(tmp_path):
+    study = plan()
+    done, diverged, *_ = study.runs.values()
+    fake(tmp_path, done, 0.9)
+    fake(tmp_path, diverged, None)
+    found = standings_of(study, read_finished(study, tmp_path), tmp_path, 60)
+    assert [found[run_id].kind for run_id in study.runs] == ["done", "diverged", *["missing"] * 2]
 
 
 def test_nothing_there_is_missing(tmp_path):
@@ -54,13 +57,6 @@ def test_a_heartbeat_of_another_machine_counts_until_it_is_old(tmp_path):
     assert standing(tmp_path, 60).kind == "running"
     os.utime(tmp_path / LEASE_NAME, (1, 1))
     assert standing(tmp_path, 60).kind == "stopped"
-
-
-def test_a_torn_result_is_stopped_and_named(tmp_path):
-    (tmp_path / outputs.RUN).write_text("{")
-    found = standing(tmp_path, 60)
-    assert found.kind == "stopped"
-    assert "run.json cannot be read" in found.last_line
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"epoch": "x"}'])
@@ -115,4 +111,3 @@ def test_of_many_runs_of_a_kind_some_are_listed_and_the_rest_is_counted(monkeypa
     told = page(dict.fromkeys(ids(), Standing("running", 1)))
     assert told.count("running at epoch") == 1
     assert f"{len(ids()) - 1} more running" in told
-    assert MOST_LISTED > 1

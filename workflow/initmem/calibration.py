@@ -81,9 +81,9 @@ def calibrate(run: Run, engine: Engine, started: float) -> dict[str, Any]:
     """
     device = choose_device(engine, run.deterministic)
     startup = time.monotonic() - started
-    _, probed = _timed_epochs(run, PROBE_STEPS, 0.0, engine)
+    _, probed = _timed_epochs(run, PROBE_STEPS, 0.0, engine, device)
     steps = round(max(1.0, min(1 / probed["training"] * PROBE_STEPS, run.steps_per_epoch)))
-    images, seconds = _timed_epochs(run, steps, SECONDS, engine)
+    images, seconds = _timed_epochs(run, steps, SECONDS, engine, device)
     return {
         "train_images_per_second": round(images["training"] / seconds["training"], 1),
         "evaluation_images_per_second": round(images["evaluation"] / seconds["evaluation"], 1),
@@ -121,10 +121,9 @@ def multiply_adds(run: Run) -> int:
 
 
 def _timed_epochs(
-    run: Run, steps: int, least: float, engine: Engine
+    run: Run, steps: int, least: float, engine: Engine, device: torch.device
 ) -> tuple[dict[str, int], dict[str, float]]:
     """Images and seconds of epochs of so many steps, after an untimed one, for `least` seconds."""
-    device = choose_device(engine, run.deterministic)
     raw = _random_images(run, steps * run.batch_size)
     timed = run.model_copy(update={"eval_every": 1})
     with TemporaryDirectory() as folder:

@@ -1,6 +1,6 @@
 """What trainings cost before they run: seconds and memory, from rates that were measured."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -57,6 +57,11 @@ class Rates:
             + run.epochs * run.train_size / self.train
             + evaluated_images(run) / self.evaluation
         )
+
+
+def side_by_side(seconds: Sequence[float], slots: int) -> float:
+    """How long trainings of so many seconds take when `slots` of them go side by side, at least."""
+    return max(sum(seconds) / slots, max(seconds, default=0.0))
 
 
 def evaluated_images(run: Run, judged: int = JUDGED) -> int:

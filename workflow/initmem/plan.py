@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
-from initmem.costs import Rates, Setting
+from initmem.costs import Rates, Setting, side_by_side
 from initmem.run import Run
 from initmem.study import Study
 from initmem.wording import duration, megabytes
@@ -40,7 +40,7 @@ def cost_of(runs: Mapping[str, Run], rates: Mapping[Setting, Rates]) -> Cost:
 def wall_seconds(runs: Mapping[str, Run], rates: Mapping[Setting, Rates], slots: int) -> float:
     """How long runs take when `slots` of them go side by side and the rest of the study follows."""
     seconds = [rates[Setting.of(run)].seconds(run) + JOB_SECONDS for run in runs.values()]
-    return max(sum(seconds) / slots, max(seconds, default=0.0)) + TAIL_SECONDS
+    return side_by_side(seconds, slots) + TAIL_SECONDS
 
 
 def plan_text(

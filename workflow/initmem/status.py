@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from initmem import lease, outputs, progress
-from initmem.costs import Rates, Setting
-from initmem.errors import UserError
+from initmem import lease, progress
+from initmem.costs import Rates, Setting, side_by_side
 from initmem.run import Run
 from initmem.study import Study
 from initmem.wording import duration
@@ -30,13 +30,23 @@ class Standing:
     last_line: str = ""
 
 
+def standings_of(
+    study: Study,
+    finished: Mapping[str, Mapping[str, Any]],
+    runs_folder: Path,
+    lease_timeout: float,
+) -> dict[str, Standing]:
+    """How each run of the study stands, by id; `finished` holds run.json of those that have one."""
+    return {
+        run_id: Standing(finished[run_id]["status"])
+        if run_id in finished
+        else standing(runs_folder / run_id, lease_timeout)
+        for run_id in study.runs
+    }
+
+
 def standing(folder: Path, lease_timeout: float) -> Standing:
-    """How the run of a folder stands."""
-    if (folder / outputs.RUN).exists():
-        try:
-            return Standing(outputs.read_run(folder)["status"])
-        except UserError as error:
-            return Standing("stopped", last_line=str(error))
+    """How the unfinished run of a folder stands."""
     epoch = progress.read_epoch(folder)
     if lease.is_held(folder, lease_timeout):
         return Standing("running", epoch)
@@ -120,5 +130,5 @@ def _left(
         rates[Setting.of(run)].seconds(run) * (1 - standings[run_id].epoch / run.epochs)
         for run_id, run in unfinished.items()
     ]
-    left = max(sum(seconds) / slots, max(seconds))
-    return f"Time left on this machine, {slots} at a time: {duration(left)}."
+    left = duration(side_by_side(seconds, slots))
+    return f"Time left on this machine, {slots} at a time: {left}."

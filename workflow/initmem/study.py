@@ -15,7 +15,7 @@ from initmem.errors import UserError
 from initmem.run import PROTOCOL, Count, Number, Run, first_problem, rare_values
 
 ClaimId = Literal["C1", "C2", "C3", "C4"]
-RESERVED_NAMES = ("runs", "data", "logs")
+RESERVED_NAMES = ("runs", "data", "logs", "calibration")
 OWN_VALUES = ("protocol", "image_size", "data_sha256")
 
 

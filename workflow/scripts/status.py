@@ -4,15 +4,15 @@ from pathlib import Path
 
 from initmem.calibration import machine_at_hand
 from initmem.logs import job_log
-from initmem.status import standing, status_text
+from initmem.status import standings_of, status_text
 from initmem.study import load_config, plan_study
 from initmem.tables import read_finished
 
 with job_log(Path(snakemake.log[0])):
     settings = load_config(snakemake.config)
     study, engine, folder = plan_study(settings), settings.engine, Path("results/runs")
-    standings = {run_id: standing(folder / run_id, engine.lease_timeout) for run_id in study.runs}
     finished = read_finished(study, folder)
+    standings = standings_of(study, finished, folder, engine.lease_timeout)
     here = machine_at_hand(study, finished, engine, folder, Path("results/calibration"))
     text = status_text(study, standings, here.rates, here.slots)
 print(text)
