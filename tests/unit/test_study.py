@@ -197,3 +197,11 @@ def test_a_configuration_is_put_forward_for_the_claims_of_all_its_sweeps():
     changed["studies"]["tiny"]["sweeps"]["sgd"]["claims"] = ["C4", "C1"]
     study = load_study(changed)
     assert [study.claims_of(name) for name in study.configurations] == [["C1", "C4"], ["C3"]]
+
+
+@pytest.mark.parametrize("name", ["runs", "data", "logs", "calibration"])
+def test_a_study_may_not_take_the_name_of_a_folder_that_all_studies_share(name):
+    changed = copy.deepcopy(CONFIG)
+    changed["studies"][name] = changed["studies"].pop("tiny")
+    changed["study"] = name
+    assert f"results/{name} is taken" in refusal(changed)
