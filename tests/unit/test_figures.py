@@ -14,7 +14,8 @@ from initmem.figures import FIGURES
 from initmem.figures.drawing import MOST_NAMED, Tables, save
 from initmem.figures.epochs import MOST_FOLLOWED
 from initmem.figures.spread import MOST_ROWS
-from initmem.tables import CONFIGURATION_VALUES
+from initmem.forgetting import forgetting_table
+from initmem.tables import CONFIGURATION_VALUES, wholly_scaled
 
 SCALES = (0.5, 1.0, 2.0)
 
@@ -71,16 +72,26 @@ def dynamics_of(selected: list[dict], epochs: int = 3, **values) -> list[dict]:
     ]
 
 
+def memory_of(spreads: list[dict]) -> pd.DataFrame:
+    """Rows of memory.csv that go with those of spread.csv: relative to a spread of 8 pp."""
+    rows = wholly_scaled(pd.DataFrame(spreads))
+    columns = ["configuration", "label", "optimizer", "clock", "spread_pp"]
+    return rows[columns].assign(is_reference=False, relative_memory=rows["spread_pp"] / 8)
+
+
 def draw(
     name: str, spreads: list[dict], selected: list[dict], dynamics: list[dict] | None = None
 ) -> Figure:
     """A figure; without rows of its own dynamics.csv is one that goes with the others."""
     followed = dynamics_of(selected) if dynamics is None else dynamics
+    memory = memory_of(spreads)
     return FIGURES[name](
         Tables(
-            pd.DataFrame(spreads),
-            pd.DataFrame(selected),
-            pd.DataFrame(followed, columns=list(COLUMNS)),
+            spreads=pd.DataFrame(spreads),
+            selected=pd.DataFrame(selected),
+            dynamics=pd.DataFrame(followed, columns=list(COLUMNS)),
+            memory=memory,
+            forgetting_time=forgetting_table(memory),
         )
     )
 
@@ -381,3 +392,33 @@ def test_a_regime_looks_the_same_in_every_figure():
     in_accuracy = marks(draw("accuracy_by_scale", rows, selected))[0]
     assert in_spread.get_color() == in_accuracy.get_color()
     assert in_spread.get_marker() == in_accuracy.get_marker()
+
+
+def falling(count: int, time: float) -> list[dict]:
+    """Rows of spread.csv whose spread falls from 8 pp to half of it at a clock of `time`."""
+    return [
+        spread_row(f"r{place}", clock=clock, spread_pp=8 / (1 + clock / time))
+        for place, clock in enumerate(np.geomspace(1e-3, 1e3, count))
+    ]
+
+
+def test_memory_over_the_clock_shows_the_fit_and_the_clocks_that_the_paper_gives():
+    figure = draw("memory_by_clock", falling(8, time=2.0), runs_of("r0"))
+    assert places(marks(figure), hollow=False) == 8
+    assert "300 epochs" in words(figure)
+    assert "5,000 epochs" in words(figure)
+    assert "forgetting time 2" in words(figure)
+
+
+def test_memory_over_the_clock_says_what_it_cannot_fit_or_place():
+    rows = [*falling(4, time=2.0), spread_row("none", clock=nan)]
+    shown = words(draw("memory_by_clock", rows, runs_of("r0")))
+    assert "too few for a fit" in shown
+    assert "1 without a memory or a clock" in shown
+
+
+def test_memory_over_clocks_that_do_not_bound_the_forgetting_time_shows_no_curve():
+    level = [row | {"spread_pp": 8 - place % 2} for place, row in enumerate(falling(9, time=1e6))]
+    figure = draw("memory_by_clock", level, runs_of("r0"))
+    assert "not bounded by these clocks" in words(figure)
+    assert "fit, all together" not in words(figure)

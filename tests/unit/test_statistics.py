@@ -1,6 +1,6 @@
 """Spread, noise floor, interval and disagreement against tables that can be worked out by hand."""
 
-from math import isnan, sqrt
+from math import isnan, nan, pi, sqrt
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from initmem.statistics import (
     image_bootstrap,
     measure_spread,
     noise_floor,
+    noise_spread,
     residual_sd,
 )
 
@@ -163,3 +164,15 @@ def test_the_image_bootstrap_holds_the_spread_and_is_repeatable():
 def test_the_image_bootstrap_is_paired_over_scales():
     correct = np.tile(np.arange(100) < 70, (3, 1))
     assert image_bootstrap(correct) == (0, 0)
+
+
+def test_noise_alone_spreads_on_average_by_the_mean_range_of_normal_draws():
+    # Two normal draws lie 2 / sqrt(pi) apart on average, five span 2.326 (Tippett 1925).
+    for scales, mean_range in ((2, 2 / sqrt(pi)), (5, 2.32593)):
+        floor = noise_floor(sd=0.3, scales=scales, seeds=4)
+        expected = mean_range * 0.3 / sqrt(4)
+        assert noise_spread(floor, scales, seeds=4) == pytest.approx(expected, rel=1e-5)
+
+
+def test_with_one_seed_or_one_scale_no_spread_is_put_down_to_noise():
+    assert noise_spread(nan, scales=5, seeds=1) == noise_spread(nan, scales=1, seeds=5) == 0

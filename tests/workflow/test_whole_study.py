@@ -28,6 +28,8 @@ def test_a_study_leaves_its_tables_figures_and_report(project):
         "dynamics.csv",
         "spread.csv",
         "claims.csv",
+        "memory.csv",
+        "forgetting_time.csv",
         "report.html",
         *(f"figures/{figure}.{kind}" for figure in FIGURES for kind in ("svg", "png")),
     }

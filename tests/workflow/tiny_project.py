@@ -18,7 +18,15 @@ ROOT = Path(__file__).resolve().parents[2]
 LEFT_OUT = shutil.ignore_patterns(
     ".git", ".venv", ".snakemake", "results", "__pycache__", ".*_cache"
 )
-TAIL = {"select": 1, "dynamics": 1, "spread": 1, "claims": 1, "figure": 6, "report": 1}
+TAIL = {
+    "select": 1,
+    "dynamics": 1,
+    "spread": 1,
+    "claims": 1,
+    "forgetting": 1,
+    "figure": 7,
+    "report": 1,
+}
 
 
 @dataclass(frozen=True)

@@ -114,6 +114,7 @@ FIGURES = (
     "accuracy_by_scale",
     "spread_by_regime",
     "spread_by_clock",
+    "memory_by_clock",
     "accuracy_over_epochs",
     "weights_over_epochs",
     "what_is_scaled",

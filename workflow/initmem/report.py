@@ -43,6 +43,8 @@ ALTERNATIVES = {
     "accuracy_by_scale": "Line chart of test accuracy in percent against initialization scale",
     "spread_by_regime": "Dot chart of the spread in percentage points of each regime",
     "spread_by_clock": "Scatter chart of the spread in percentage points against the clock",
+    "memory_by_clock": "Scatter chart of the memory relative to that of low-learning-rate SGD"
+    " against the clock, with a falling fitted curve",
     "accuracy_over_epochs": "Line charts of training and validation accuracy in percent over"
     " epochs, a line for each initialization scale, a row of panels for each length of training",
     "weights_over_epochs": "Line charts of the weights' norm and of their cosine with the initial"

@@ -7,6 +7,7 @@ from initmem.claims import claims_table
 from initmem.dynamics import dynamics_table
 from initmem.figures import FIGURES
 from initmem.figures.drawing import Tables, save
+from initmem.forgetting import forgetting_table, memory_table
 from initmem.report import write_report
 from initmem.study import Study
 from initmem.tables import (
@@ -28,19 +29,29 @@ def write_so_far(study: Study, runs_folder: Path, folder: Path, template: Path) 
     finished = read_finished(study, runs_folder)
     selected = selected_table(study, finished, runs_folder)
     spreads = spread_table(study, selected, runs_folder)
+    memory = memory_table(study, spreads)
     written = {
         "runs": runs_table(study, finished, runs_folder),
         "selected": selected,
         "dynamics": dynamics_table(study, finished, runs_folder),
         "spread": spreads,
         "claims": claims_table(study, spreads),
+        "memory": memory,
+        "forgetting_time": forgetting_table(memory),
     }
     for name, table in written.items():
         write_table(table, folder / f"{name}.csv")
     tables = {name: read_table(folder / f"{name}.csv") for name in written}
     figures = {name: folder / "figures" / f"{name}.svg" for name in FIGURES}
+    drawn_from = Tables(
+        spreads=tables["spread"],
+        selected=tables["selected"],
+        dynamics=tables["dynamics"],
+        memory=tables["memory"],
+        forgetting_time=tables["forgetting_time"],
+    )
     for name, draw in FIGURES.items():
-        figure = draw(Tables(tables["spread"], tables["selected"], tables["dynamics"]))
+        figure = draw(drawn_from)
         save(figure, figures[name], figures[name].with_suffix(".png"))
     write_report(
         folder / "report.html",

@@ -12,7 +12,8 @@ from itertools import combinations
 from math import nan, sqrt
 
 import numpy as np
-from scipy.stats import studentized_range
+from scipy.integrate import quad
+from scipy.stats import norm, studentized_range
 
 from initmem.randomness import stream
 
@@ -101,6 +102,23 @@ def noise_floor(sd: float, scales: int, seeds: int, level: float = LEVEL) -> flo
     residual standard deviation.
     """
     return _range_quantile(level, scales, (scales - 1) * (seeds - 1)) * sd / sqrt(seeds)
+
+
+@cache
+def _mean_range(count: int) -> float:
+    """The mean range of `count` standard normal draws (Tippett 1925)."""
+    above = quad(lambda x: 1 - norm.cdf(x) ** count - norm.sf(x) ** count, -10, 10)
+    return float(above[0])
+
+
+def noise_spread(floor: float, scales: int, seeds: int) -> float:
+    """The spread that `scales` equal means show on average, given their noise floor; same unit.
+
+    0 with one scale, and with one seed, whose noise is not known.
+    """
+    if scales < 2 or seeds < 2:
+        return 0.0
+    return floor * _mean_range(scales) / _range_quantile(LEVEL, scales, (scales - 1) * (seeds - 1))
 
 
 def measure_spread(values: np.ndarray) -> Spread:

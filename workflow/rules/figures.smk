@@ -7,6 +7,8 @@ rule figure:
         selected=f"{STUDY_FOLDER}/selected.csv",
         spread=f"{STUDY_FOLDER}/spread.csv",
         dynamics=f"{STUDY_FOLDER}/dynamics.csv",
+        memory=f"{STUDY_FOLDER}/memory.csv",
+        forgetting_time=f"{STUDY_FOLDER}/forgetting_time.csv",
     output:
         svg=f"{STUDY_FOLDER}/figures/{{figure}}.svg",
         png=f"{STUDY_FOLDER}/figures/{{figure}}.png",

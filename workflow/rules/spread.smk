@@ -38,3 +38,23 @@ rule claims:
         "judge the claims"
     script:
         "../scripts/claims.py"
+
+
+rule forgetting:
+    """Each configuration's memory relative to C1's, and the clock at which half of it is lost."""
+    input:
+        spread=f"{STUDY_FOLDER}/spread.csv",
+    output:
+        memory=f"{STUDY_FOLDER}/memory.csv",
+        forgetting_time=f"{STUDY_FOLDER}/forgetting_time.csv",
+    log:
+        f"results/logs/{study.name}/forgetting.log",
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        plan=study.digest,
+        code=source_digest("scripts/forgetting.py"),
+    message:
+        "fit the forgetting time"
+    script:
+        "../scripts/forgetting.py"

@@ -12,6 +12,8 @@ with job_log(Path(snakemake.log[0])):
         spreads=read_table(Path(snakemake.input.spread)),
         selected=read_table(Path(snakemake.input.selected)),
         dynamics=read_table(Path(snakemake.input.dynamics)),
+        memory=read_table(Path(snakemake.input.memory)),
+        forgetting_time=read_table(Path(snakemake.input.forgetting_time)),
     )
     figure = FIGURES[snakemake.wildcards.figure](tables)
     save(figure, Path(snakemake.output.svg), Path(snakemake.output.png))

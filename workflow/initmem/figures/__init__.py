@@ -10,6 +10,7 @@ from types import MappingProxyType
 from initmem.figures.accuracy import accuracy_by_scale, what_is_scaled
 from initmem.figures.drawing import Draw
 from initmem.figures.epochs import accuracy_over_epochs, weights_over_epochs
+from initmem.figures.memory import memory_by_clock
 from initmem.figures.spread import spread_by_clock, spread_by_regime
 
 FIGURES: Mapping[str, Draw] = MappingProxyType(
@@ -17,6 +18,7 @@ FIGURES: Mapping[str, Draw] = MappingProxyType(
         "accuracy_by_scale": accuracy_by_scale,
         "spread_by_regime": spread_by_regime,
         "spread_by_clock": spread_by_clock,
+        "memory_by_clock": memory_by_clock,
         "accuracy_over_epochs": accuracy_over_epochs,
         "weights_over_epochs": weights_over_epochs,
         "what_is_scaled": what_is_scaled,

@@ -61,11 +61,13 @@ MOST_NAMED = len(COLOURS)
 
 @dataclass(frozen=True)
 class Tables:
-    """A study's tables spread.csv, selected.csv and dynamics.csv."""
+    """A study's tables spread.csv, selected.csv and so on."""
 
     spreads: pd.DataFrame
     selected: pd.DataFrame
     dynamics: pd.DataFrame
+    memory: pd.DataFrame
+    forgetting_time: pd.DataFrame
 
 
 Draw = Callable[[Tables], Figure]

@@ -1,0 +1,14 @@
+"""Relate each memory to C1's, and fit the forgetting time."""
+
+from pathlib import Path
+
+from initmem.forgetting import forgetting_table, memory_table
+from initmem.logs import job_log
+from initmem.study import load_study
+from initmem.tables import read_table, write_table
+
+with job_log(Path(snakemake.log[0])):
+    spreads = read_table(Path(snakemake.input.spread))
+    memory = memory_table(load_study(snakemake.config), spreads)
+    write_table(memory, Path(snakemake.output.memory))
+    write_table(forgetting_table(memory), Path(snakemake.output.forgetting_time))
