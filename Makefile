@@ -57,7 +57,7 @@ format: $(TEST_READY) ## write code in the project's format
 	$(BIN)/snakefmt Snakefile workflow/rules
 
 golden: $(TEST_READY) ## record the golden run anew, after raising `protocol`
-	$(BIN)/python tests/unit/golden.py
+	$(BIN)/python tests/unit/training/golden.py
 
 clean: ## remove the environment; results stay
 	rm -rf $(VENV)

@@ -3,11 +3,11 @@
 import time
 from pathlib import Path
 
-from initmem.catalogue import DATASETS
-from initmem.data import prepare
-from initmem.run import Run
-from initmem.study import Engine
-from initmem.training import Sitting, train
+from initmem.data.arrays import prepare
+from initmem.study.catalogue import DATASETS
+from initmem.study.run import Run
+from initmem.study.study import Engine
+from initmem.training.trainer import Sitting, train
 
 ENGINE = Engine(threads=1, device="cpu", save_every=60, lease_timeout=20, keep_weights=False)
 

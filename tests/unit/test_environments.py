@@ -1,12 +1,12 @@
 """One source of pins: what conda installs is what pip installs; profiles agree on triggers."""
 
 import re
-from pathlib import Path
 
 import pytest
 import yaml
 
-ROOT = Path(__file__).resolve().parents[2]
+from places import ROOT
+
 CONDA_NAMES = {"torch": "pytorch"}
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from tiny_project import LEFT_OUT, ROOT, TAIL, Project
+from places import ROOT
+from tiny_project import LEFT_OUT, TAIL, Project
 
 
 @pytest.fixture(scope="session")

@@ -29,16 +29,16 @@ def test_touched_code_and_a_fresh_checkout_retrain_nothing_and_redraw_nothing(pr
 
 def test_an_edited_trainer_retrains_nothing_until_the_protocol_is_raised(project):
     project.edit(
-        "workflow/initmem/training.py", '"""Training one run', '"""Edited. Training one run'
+        "workflow/initmem/training/trainer.py", '"""Training one run', '"""Edited. Training one run'
     )
     project.edit("workflow/scripts/train.py", '"""Train one run."""', '"""Edited."""')
     assert project.planned() == {}
-    project.edit("workflow/initmem/run.py", "PROTOCOL = 1\n", "PROTOCOL = 2\n")
+    project.edit("workflow/initmem/study/run.py", "PROTOCOL = 1\n", "PROTOCOL = 2\n")
     assert project.planned() == {"train": 6, **TAIL}
 
 
 def test_an_edited_figure_is_redrawn_and_nothing_retrained(project):
-    project.edit("workflow/initmem/figures/drawing.py", "WIDTH = 4.7", "WIDTH = 4.8")
+    project.edit("workflow/initmem/report/figures/drawing.py", "WIDTH = 4.7", "WIDTH = 4.8")
     assert project.planned() == {"figure": 7, "report": 1}
 
 
@@ -48,7 +48,7 @@ def test_an_edited_caption_rewrites_the_report_only(project):
 
 
 def test_an_edited_statistic_redoes_the_tail_only(project):
-    project.edit("workflow/initmem/statistics.py", "RESAMPLES = 2000", "RESAMPLES = 1000")
+    project.edit("workflow/initmem/analysis/statistics.py", "RESAMPLES = 2000", "RESAMPLES = 1000")
     assert "train" not in project.planned()
     assert {"spread", "claims"} <= set(project.planned())
 

@@ -13,7 +13,7 @@ import pandas as pd
 import psutil
 import yaml
 
-from initmem.catalogue import FIGURES
+from initmem.study.catalogue import FIGURES
 from tiny_project import TAIL
 
 REPRODUCIBLE = ("run.json", "history.csv", "predictions.npz")

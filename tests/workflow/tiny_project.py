@@ -12,9 +12,8 @@ from pathlib import Path
 
 import yaml
 
-from initmem.study import load_study
+from initmem.study.study import load_study
 
-ROOT = Path(__file__).resolve().parents[2]
 LEFT_OUT = shutil.ignore_patterns(
     ".git", ".venv", ".snakemake", "results", "__pycache__", ".*_cache"
 )

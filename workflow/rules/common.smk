@@ -8,12 +8,12 @@ from snakemake.exceptions import WorkflowError
 
 sys.path.insert(0, str(Path(workflow.basedir, "workflow")))
 
-from initmem.catalogue import DATASETS, FIGURES, RUN_FILES
-from initmem.costs import settings_of
+from initmem.study.catalogue import DATASETS, FIGURES, RUN_FILES
+from initmem.planning.settings import settings_of
 from initmem.digest import source_digest
 from initmem.errors import UserError
-from initmem.run import RUN_ID_PATTERN, run_from_id, split_arrays_id
-from initmem.study import load_config, plan_study
+from initmem.study.run import RUN_ID_PATTERN, run_from_id, split_arrays_id
+from initmem.study.study import load_config, plan_study
 
 try:
     settings = load_config(config)
@@ -140,7 +140,7 @@ def refuse_without_gpu():
 def gpu_is_visible():
     """Whether torch sees a GPU; None where Snakemake's own environment has no torch to ask."""
     try:
-        from initmem import device
+        from initmem.training import device
     except ImportError:
         return None
     return device.gpu_is_visible()

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from initmem.files import atomic_write, json_bytes
 from initmem.logs import job_log
-from initmem.run import Run
-from initmem.study import load_config
+from initmem.study.run import Run
+from initmem.study.study import load_config
 
 with job_log(Path(snakemake.log[0])):
-    from initmem.calibration import calibrate
+    from initmem.planning.calibration import calibrate
 
     run = Run(**snakemake.params.values)
     measured = calibrate(run, load_config(snakemake.config).engine, STARTED)

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from initmem.figures import FIGURES
-from initmem.figures.drawing import Tables, save
+from initmem.analysis.tables import read_table
 from initmem.logs import job_log
-from initmem.tables import read_table
+from initmem.report.figures import FIGURES
+from initmem.report.figures.drawing import Tables, save
 
 with job_log(Path(snakemake.log[0])):
     tables = Tables(

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from initmem.data import prepare
+from initmem.data.arrays import prepare
 from initmem.logs import job_log
-from initmem.run import split_arrays_id
+from initmem.study.run import split_arrays_id
 
 with job_log(Path(snakemake.log[0])):
     prepare(

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from initmem.analysis.tables import read_table
 from initmem.logs import job_log
-from initmem.report import write_report
-from initmem.study import load_study
-from initmem.tables import read_table
+from initmem.report.page import write_report
+from initmem.study.study import load_study
 
 with job_log(Path(snakemake.log[0])):
     write_report(

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from initmem.analysis.tables import read_finished, runs_table, selected_table, write_table
 from initmem.logs import job_log
-from initmem.study import load_study
-from initmem.tables import read_finished, runs_table, selected_table, write_table
+from initmem.study.study import load_study
 
 with job_log(Path(snakemake.log[0])):
     study = load_study(snakemake.config)

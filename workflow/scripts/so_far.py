@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from initmem.logs import job_log
-from initmem.so_far import write_so_far
-from initmem.study import load_study
+from initmem.planning.so_far import write_so_far
+from initmem.study.study import load_study
 
 with job_log(Path(snakemake.log[0])):
     study = load_study(snakemake.config)

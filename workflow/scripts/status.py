@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from initmem.calibration import machine_at_hand
+from initmem.analysis.tables import read_finished
 from initmem.logs import job_log
-from initmem.status import standings_of, status_text
-from initmem.study import load_config, plan_study
-from initmem.tables import read_finished
+from initmem.planning.calibration import machine_at_hand
+from initmem.planning.status import standings_of, status_text
+from initmem.study.study import load_config, plan_study
 
 with job_log(Path(snakemake.log[0])):
     settings = load_config(snakemake.config)

@@ -8,11 +8,11 @@ import os
 from pathlib import Path
 
 from initmem.logs import job_log
-from initmem.run import Run
-from initmem.study import load_config
+from initmem.study.run import Run
+from initmem.study.study import load_config
 
 with job_log(Path(snakemake.log[0])):
-    from initmem.training import Sitting, train
+    from initmem.training.trainer import Sitting, train
 
     run = Run(**snakemake.params.values)
     limited = "SLURM_JOB_ID" in os.environ

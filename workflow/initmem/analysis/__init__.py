@@ -1,0 +1,1 @@
+"""From the files of finished runs to tables, statistics and verdicts."""

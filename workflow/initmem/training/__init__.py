@@ -1,0 +1,1 @@
+"""One run trained: from its initialization to the files that it leaves."""
