@@ -1,11 +1,13 @@
 """One writer per run: others wait, the dead are succeeded, and whoever lost the lease stops."""
 
+import errno
 import json
 import multiprocessing
 import os
 import signal
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -51,6 +53,31 @@ def test_the_lease_is_gone_when_its_owner_leaves(tmp_path):
         lease.check()
         assert (tmp_path / LEASE_NAME).exists()
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [errno.EPERM, errno.EOPNOTSUPP])
+def test_a_lease_works_where_the_disk_knows_no_hard_links(tmp_path, monkeypatch, number):
+    def refuse(*_):
+        raise OSError(number, "no links here")
+
+    monkeypatch.setattr(Path, "hardlink_to", refuse)
+    with Lease(tmp_path, timeout=60) as lease:
+        lease.check()
+        assert [path.name for path in tmp_path.iterdir()] == [LEASE_NAME]
+
+
+def test_a_lease_has_its_owner_from_the_moment_that_it_has_its_name(tmp_path, monkeypatch):
+    seen = []
+    link = Path.hardlink_to
+
+    def look_then_link(path, whole):
+        seen.append(path.exists())
+        link(path, whole)
+        seen.append(json.loads(path.read_text())["pid"])
+
+    monkeypatch.setattr(Path, "hardlink_to", look_then_link)
+    with Lease(tmp_path, timeout=60):
+        assert seen == [False, os.getpid()]
 
 
 def test_a_second_process_waits_until_the_first_leaves(tmp_path, holder):

@@ -6,6 +6,7 @@ machines are never compared. The owner checks its token before each renaming of 
 lost the lease while asleep writes nothing more.
 """
 
+import errno
 import json
 import os
 import platform
@@ -18,10 +19,11 @@ from pathlib import Path
 from types import TracebackType
 
 from initmem.errors import Interrupted, LeaseLost
-from initmem.files import atomic_write
+from initmem.files import TEMPORARY_SUFFIX, atomic_write
 from initmem.logs import log
 
 LEASE_NAME = "lease.json"
+NO_HARD_LINKS = (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK)
 
 
 class Lease:
@@ -94,7 +96,29 @@ class Lease:
         time.sleep(min(0.5, self.timeout / 10))
 
     def _create(self) -> bool:
-        """Put our lease where there is none; False where there is one."""
+        """Put our lease where there is none; False where there is one.
+
+        It takes its name only when it is whole: one that tells no owner, left by a process that
+        was killed in between, would count as alive until its timeout.
+        """
+        if self.path.exists():
+            return False
+        whole = self.path.with_name(f".{LEASE_NAME}.{self.token[:8]}{TEMPORARY_SUFFIX}")
+        try:
+            whole.write_bytes(self._content())
+            self.path.hardlink_to(whole)
+        except (FileExistsError, FileNotFoundError):
+            return False
+        except OSError as error:
+            if error.errno not in NO_HARD_LINKS:
+                raise
+            return self._create_in_place()
+        finally:
+            whole.unlink(missing_ok=True)
+        return True
+
+    def _create_in_place(self) -> bool:
+        """The same where the disk knows no hard links."""
         try:
             with self.path.open("xb") as file:
                 file.write(self._content())
