@@ -1,5 +1,6 @@
 """What many tests need: a small run, its data, and a training in this process."""
 
+import json
 import time
 from pathlib import Path
 
@@ -7,7 +8,7 @@ from initmem.data.arrays import prepare
 from initmem.study.catalogue import DATASETS
 from initmem.study.run import Run
 from initmem.study.study import Engine
-from initmem.training.trainer import Sitting, train
+from initmem.training.sitting import Sitting, train
 
 ENGINE = Engine(threads=1, device="cpu", save_every=60, lease_timeout=20, keep_weights=False)
 
@@ -44,3 +45,14 @@ def train_here(run: Run, arrays: Path, folder: Path, **engine) -> Path:
     settings = ENGINE.model_copy(update=engine)
     train(run, arrays, folder, Sitting(settings, time.monotonic()))
     return folder
+
+
+def summary(folder: Path) -> dict:
+    """run.json of a trained run."""
+    return json.loads((folder / "run.json").read_text())
+
+
+def bytes_of(folder: Path) -> dict[str, bytes]:
+    """The files of a trained run that are the same bytes whenever it is repeated on a CPU."""
+    names = ("history.csv", "predictions.npz", "run.json")
+    return {name: (folder / name).read_bytes() for name in names}

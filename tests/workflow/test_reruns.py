@@ -28,9 +28,7 @@ def test_touched_code_and_a_fresh_checkout_retrain_nothing_and_redraw_nothing(pr
 
 
 def test_an_edited_trainer_retrains_nothing_until_the_protocol_is_raised(project):
-    project.edit(
-        "workflow/initmem/training/trainer.py", '"""Training one run', '"""Edited. Training one run'
-    )
+    project.edit("workflow/initmem/training/learner.py", '"""A network', '"""Edited. A network')
     project.edit("workflow/scripts/train.py", '"""Train one run."""', '"""Edited."""')
     assert project.planned() == {}
     project.edit("workflow/initmem/study/run.py", "PROTOCOL = 1\n", "PROTOCOL = 2\n")

@@ -12,7 +12,7 @@ from initmem.study.run import Run
 from initmem.study.study import load_config
 
 with job_log(Path(snakemake.log[0])):
-    from initmem.training.trainer import Sitting, train
+    from initmem.training.sitting import Sitting, train
 
     run = Run(**snakemake.params.values)
     limited = "SLURM_JOB_ID" in os.environ

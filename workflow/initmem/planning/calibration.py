@@ -5,7 +5,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from initmem.study.run import Run
 from initmem.study.study import Engine, Study
 from initmem.training.device import choose_device, device_name, peak_memory_mb
 from initmem.training.models import build_model
-from initmem.training.trainer import Sitting, Trainer
+from initmem.training.trainer import Trainer
 
 ROUGH_CPU_MULTIPLY_ADDS = 7e9
 """Multiply-adds of the forward pass, a second and thread, that training on a CPU reaches: between 5
@@ -76,9 +75,9 @@ def calibrate(run: Run, engine: Engine, started: float) -> dict[str, Any]:
     """
     device = choose_device(engine, run.deterministic)
     startup = time.monotonic() - started
-    _, probed = _timed_epochs(run, PROBE_STEPS, 0.0, engine, device)
+    _, probed = _timed_epochs(run, PROBE_STEPS, 0.0, device)
     steps = round(max(1.0, min(1 / probed["training"] * PROBE_STEPS, run.steps_per_epoch)))
-    images, seconds = _timed_epochs(run, steps, SECONDS, engine, device)
+    images, seconds = _timed_epochs(run, steps, SECONDS, device)
     return {
         "train_images_per_second": round(images["training"] / seconds["training"], 1),
         "evaluation_images_per_second": round(images["evaluation"] / seconds["evaluation"], 1),
@@ -116,20 +115,19 @@ def multiply_adds(run: Run) -> int:
 
 
 def _timed_epochs(
-    run: Run, steps: int, least: float, engine: Engine, device: torch.device
+    run: Run, steps: int, least: float, device: torch.device
 ) -> tuple[dict[str, int], dict[str, float]]:
     """Images and seconds of epochs of so many steps, after an untimed one, for `least` seconds."""
     raw = _random_images(run, steps * run.batch_size)
     timed = run.model_copy(update={"eval_every": 1})
-    with TemporaryDirectory() as folder:
-        trainer = Trainer(timed, raw, Path(folder), Sitting(engine, 0.0), device)
+    trainer = Trainer(timed, raw, device)
+    trainer.step_epoch()
+    seconds = trainer.seconds
+    before = seconds.training, seconds.evaluation
+    epochs = 0
+    while epochs == 0 or seconds.training - before[0] < least:
         trainer.step_epoch()
-        seconds = trainer.state.seconds
-        before = seconds.training, seconds.evaluation
-        epochs = 0
-        while epochs == 0 or seconds.training - before[0] < least:
-            trainer.step_epoch()
-            epochs += 1
+        epochs += 1
     images = {"training": epochs * steps * run.batch_size, "evaluation": epochs * EVALUATED}
     spent = seconds.training - before[0], seconds.evaluation - before[1]
     return images, dict(zip(("training", "evaluation"), spent, strict=True))

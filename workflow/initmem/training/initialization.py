@@ -9,6 +9,7 @@ from math import prod, sqrt
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from initmem.randomness import stream
@@ -50,3 +51,13 @@ def flatten(weights: dict[str, nn.Parameter]) -> torch.Tensor:
 def root_mean_square(values: torch.Tensor) -> float:
     """sqrt(mean(values^2)); of the unscaled initial weights it is sigma_w in the clocks."""
     return float(np.sqrt(float(values.square().mean())))
+
+
+def norm_and_overlap(weights: torch.Tensor, initial: torch.Tensor) -> tuple[float, float]:
+    """The weights' Euclidean norm, and the cosine of their angle with the initial weights.
+
+    Both are float64 vectors as `flatten` makes them.
+    """
+    overlap = F.cosine_similarity(weights, initial, dim=0)
+    norm, cosine = torch.stack([weights.norm(), overlap]).tolist()
+    return norm, cosine

@@ -7,12 +7,9 @@ of the run's values. The state before it is kept as a fall-back.
 import hashlib
 import io
 import json
-import signal
-import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import torch
@@ -20,24 +17,16 @@ import torch
 from initmem.files import atomic_write
 from initmem.logs import log
 from initmem.study.run import Run
+from initmem.training.timing import Seconds
 
 STATE_NAME = "state.pt"
 PREVIOUS_NAME = "state.previous.pt"
 FORMAT = 1
 
 
-@dataclass
-class Seconds:
-    """Time spent so far, in seconds, over all the sittings of a training."""
-
-    startup: float = 0.0
-    training: float = 0.0
-    evaluation: float = 0.0
-
-
-@dataclass
+@dataclass(frozen=True)
 class State:
-    """All that a training carries from one epoch to the next; grows while it trains.
+    """All that a training carries from one epoch to the next.
 
     `best` holds the validation-best epoch so far, its validation accuracy and the model then.
     """
@@ -104,69 +93,3 @@ def remove(folder: Path) -> None:
     """Remove the states of a training that is done."""
     for name in (STATE_NAME, PREVIOUS_NAME):
         (folder / name).unlink(missing_ok=True)
-
-
-class StopRequests:
-    """Context manager that notes a request to stop; a second signal acts at once.
-
-    A signal that is ignored stays so, as under nohup.
-    """
-
-    SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGHUP)
-
-    def __init__(self) -> None:
-        self.reason: str | None = None
-
-    def __enter__(self) -> "StopRequests":
-        heeded = [n for n in self.SIGNALS if signal.getsignal(n) is not signal.SIG_IGN]
-        self._before = {number: signal.signal(number, self._note) for number in heeded}
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._restore()
-
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        self.reason = signal.Signals(number).name
-        self._restore()
-
-    def _restore(self) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-
-
-@dataclass
-class SaveClock:
-    """Says when to save: every `every` seconds, and before a deadline if there is one.
-
-    `deadline` is a time of time.monotonic() by which the process should have left, or None.
-    """
-
-    every: float
-    deadline: float | None
-    _last: float = field(default_factory=time.monotonic)
-    _epoch_started: float = field(default_factory=time.monotonic)
-    _longest_epoch: float = 0.0
-
-    def training_begins(self) -> None:
-        """Count the first epoch from now: waiting and loading are no part of it."""
-        self._epoch_started = time.monotonic()
-
-    def epoch_ended(self) -> None:
-        """Note how long the epoch took."""
-        now = time.monotonic()
-        self._longest_epoch = max(self._longest_epoch, now - self._epoch_started)
-        self._epoch_started = now
-
-    def due(self) -> bool:
-        """Whether the last save is `every` seconds old; starts the wait anew when it is."""
-        now = time.monotonic()
-        if now - self._last < self.every:
-            return False
-        self._last = now
-        return True
-
-    def out_of_time(self) -> bool:
-        """Whether one more epoch, half as long again as the longest, would pass the deadline."""
-        if self.deadline is None:
-            return False
-        return time.monotonic() + 1.5 * self._longest_epoch > self.deadline
