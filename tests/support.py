@@ -6,8 +6,8 @@ from pathlib import Path
 
 from initmem.data.arrays import prepare
 from initmem.study.catalogue import DATASETS
+from initmem.study.config import Engine
 from initmem.study.run import Run
-from initmem.study.study import Engine
 from initmem.training.sitting import Sitting, train
 
 ENGINE = Engine(threads=1, device="cpu", save_every=60, lease_timeout=20, keep_weights=False)

@@ -13,7 +13,8 @@ from initmem.planning.settings import settings_of
 from initmem.digest import source_digest
 from initmem.errors import UserError
 from initmem.study.run import RUN_ID_PATTERN, run_from_id, split_arrays_id
-from initmem.study.study import load_config, plan_study
+from initmem.study.config import load_config
+from initmem.study.study import plan_study
 
 try:
     settings = load_config(config)

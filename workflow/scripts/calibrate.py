@@ -8,8 +8,8 @@ from pathlib import Path
 
 from initmem.files import atomic_write, json_bytes
 from initmem.logs import job_log
+from initmem.study.config import load_config
 from initmem.study.run import Run
-from initmem.study.study import load_config
 
 with job_log(Path(snakemake.log[0])):
     from initmem.planning.calibration import calibrate

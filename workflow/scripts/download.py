@@ -4,8 +4,8 @@ from pathlib import Path
 
 from initmem.data.download import fetch
 from initmem.logs import job_log
+from initmem.study.config import load_config
 from initmem.study.run import split_arrays_id
-from initmem.study.study import load_config
 
 with job_log(Path(snakemake.log[0])):
     dataset, _ = split_arrays_id(snakemake.wildcards.arrays)

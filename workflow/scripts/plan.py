@@ -6,7 +6,8 @@ from initmem.analysis.tables import read_finished
 from initmem.logs import job_log
 from initmem.planning.calibration import machine_at_hand
 from initmem.planning.plan import plan_text
-from initmem.study.study import load_config, plan_study
+from initmem.study.config import load_config
+from initmem.study.study import plan_study
 
 with job_log(Path(snakemake.log[0])):
     settings = load_config(snakemake.config)

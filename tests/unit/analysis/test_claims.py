@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from initmem.analysis.claims import (
-    CLAIMS,
-    claims_table,
+from initmem.analysis.claims import CLAIMS, claims_table, served
+from initmem.analysis.rules import (
     judge_clock,
     judge_erased,
     judge_forgets,
@@ -16,7 +15,6 @@ from initmem.analysis.claims import (
     judge_trade_off,
     judge_unchanged,
     rank_correlation,
-    served,
 )
 from initmem.analysis.tables import CONFIGURATION_VALUES
 from initmem.study.study import Study, Sweep

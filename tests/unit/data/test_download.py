@@ -19,7 +19,8 @@ from pathlib import Path
 import pytest
 
 from initmem.data import download
-from initmem.data.download import Policy, fetch
+from initmem.data.download import fetch
+from initmem.data.sources import Policy
 from initmem.errors import UserError
 from places import WORKFLOW
 

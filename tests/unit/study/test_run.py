@@ -4,7 +4,8 @@ import pytest
 from pydantic import ValidationError
 
 from initmem.errors import UserError
-from initmem.study.run import RUN_ID_PATTERN, Run, first_problem, number, rare_values, run_from_id
+from initmem.study.fields import first_problem, number
+from initmem.study.run import RUN_ID_PATTERN, Run, rare_values, run_from_id
 
 BASE = {
     "dataset": "digits",

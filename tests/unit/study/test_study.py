@@ -7,7 +7,8 @@ import yaml
 
 from fabricated import CONFIG, config
 from initmem.errors import UserError
-from initmem.study.study import load_config, load_study
+from initmem.study.config import load_config
+from initmem.study.study import load_study
 from places import ROOT
 
 

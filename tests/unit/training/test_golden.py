@@ -26,5 +26,5 @@ def test_the_golden_runs_are_of_this_protocol():
 @pytest.mark.parametrize("name", RUNS)
 def test_trainings_compute_what_they_did_under_this_protocol(computed, name):
     found, recorded = np.array(computed[name]), np.array(RECORDED["histories"][name])
-    message = "results moved: if on purpose, raise PROTOCOL in run.py, then make golden"
+    message = "results moved: if on purpose, raise PROTOCOL in study/run.py, then make golden"
     np.testing.assert_allclose(found, recorded, rtol=RELATIVE, err_msg=message)

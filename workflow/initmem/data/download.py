@@ -11,65 +11,33 @@ import itertools
 import os
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
-from http.client import HTTPException, HTTPResponse, InvalidURL
 from pathlib import Path
 from typing import BinaryIO
-from urllib.error import HTTPError, URLError
-from urllib.parse import urlsplit
-from urllib.request import Request, url2pathname, urlopen
 
+from initmem.data.sources import (
+    DEFAULT_POLICY,
+    Answer,
+    PassingError,
+    Policy,
+    SourceError,
+    StaleError,
+    UnreachableError,
+    ask,
+    plain_words,
+    short_name,
+)
 from initmem.errors import UserError
 from initmem.files import TEMPORARY_SUFFIX, file_sha256
 from initmem.logs import log
 
-USER_AGENT = "initmem (+https://arxiv.org/abs/2605.29152)"
-CHUNK = 1 << 18
 PROGRESS_EVERY = 5.0
 """Seconds between two lines about the progress, at least."""
 UNREACHABLE_ATTEMPTS = 2
 """Tries of a host that cannot be reached at all: a node without a network has to say so soon."""
-PASSING_STATUS = (408, 425, 429)
-"""Answers below 500 after which the same request may do better."""
 NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP)
-
-
-@dataclass(frozen=True)
-class Policy:
-    """How patient a download is with one source; the defaults suit a slow university host.
-
-    attempts: tries of a source; a later one goes on where the earlier one was cut.
-    first_wait: seconds before the second try; doubled before each further one.
-    stall_timeout: seconds without an answer or a byte after which a try is given up.
-    minimum_speed: bytes a second, averaged over `stall_timeout`; below it a try is given up.
-    """
-
-    attempts: int = 5
-    first_wait: float = 2.0
-    stall_timeout: float = 30.0
-    minimum_speed: float = 10_000.0
-
-
-DEFAULT_POLICY = Policy()
-
-
-class _SourceError(Exception):
-    """A source does not give the file, and would not at another try; the text says why."""
-
-
-class _Passing(_SourceError):
-    """A source did not give the file this time."""
-
-
-class _Unreachable(_Passing):
-    """The host cannot be reached: no name, no route, no listener, no trust."""
-
-
-class _Stale(_Passing):
-    """What earlier downloads left cannot be continued: the next try begins anew."""
 
 
 @dataclass(frozen=True)
@@ -79,16 +47,6 @@ class _Wanted:
     name: str
     sha256: str
     size: int | None
-
-
-@dataclass(frozen=True)
-class _Answer:
-    """The bytes of a file from `start` on; `total` is the size of the whole file, if told."""
-
-    chunks: Iterator[bytes]
-    start: int
-    total: int | None
-    labelled_html: bool = False
 
 
 def fetch(
@@ -127,7 +85,7 @@ def _has_checksum(path: Path, sha256: str) -> bool:
     except FileNotFoundError:
         return False
     except OSError as error:
-        raise UserError(f"{path} cannot be read ({_plain(error)}); move it away") from None
+        raise UserError(f"{path} cannot be read ({plain_words(error)}); move it away") from None
 
 
 def _remove_wrong(target: Path) -> None:
@@ -194,8 +152,8 @@ def _from_first_good(sources: Sequence[str], part: Path, wanted: _Wanted, policy
         try:
             _from_source(source, part, wanted, policy)
             return
-        except _SourceError as error:
-            reasons.append(f"{_short(source)}: {error}")
+        except SourceError as error:
+            reasons.append(f"{short_name(source)}: {error}")
             log(f"{wanted.name}: {reasons[-1]}")
     told = "; ".join(reasons) or "no source is given"
     text = (
@@ -206,23 +164,23 @@ def _from_first_good(sources: Sequence[str], part: Path, wanted: _Wanted, policy
 
 
 def _from_source(source: str, part: Path, wanted: _Wanted, policy: Policy) -> None:
-    """Fill `part` from one source, in as many tries as it deserves; see `_SourceError`."""
+    """Fill `part` from one source, in as many tries as it deserves; see `SourceError`."""
     for attempt in itertools.count(1):
         try:
             _attempt(source, part, wanted, policy)
             return
-        except _Passing as error:
-            if isinstance(error, _Stale):
+        except PassingError as error:
+            if isinstance(error, StaleError):
                 part.unlink(missing_ok=True)
             if attempt >= _deserved_attempts(error, policy):
-                raise _SourceError(f"{error} (tries: {attempt})") from None
+                raise SourceError(f"{error} (tries: {attempt})") from None
             wait = policy.first_wait * 2 ** (attempt - 1)
-            log(f"{wanted.name}: {_short(source)}: {error}; next try in {wait:g} s")
+            log(f"{wanted.name}: {short_name(source)}: {error}; next try in {wait:g} s")
             time.sleep(wait)
 
 
-def _deserved_attempts(error: _Passing, policy: Policy) -> int:
-    if isinstance(error, _Unreachable):
+def _deserved_attempts(error: PassingError, policy: Policy) -> int:
+    if isinstance(error, UnreachableError):
         return min(UNREACHABLE_ATTEMPTS, policy.attempts)
     return policy.attempts
 
@@ -232,18 +190,18 @@ def _attempt(source: str, part: Path, wanted: _Wanted, policy: Policy) -> None:
     if _has_checksum(part, wanted.sha256):
         return
     offset = part.stat().st_size if part.exists() else 0
-    with _ask(source, offset, policy) as answer:
-        _store(answer, part, wanted, _short(source))
+    with ask(source, offset, policy) as answer:
+        _store(answer, part, wanted, short_name(source))
     if _has_checksum(part, wanted.sha256):
         return
     part.unlink()
     if answer.start:
         # The fault may lie in what was there before, so the source gets a chance of its own.
-        raise _Stale("continuing an earlier download gave a wrong SHA-256")
-    raise _SourceError("its file has another SHA-256")
+        raise StaleError("continuing an earlier download gave a wrong SHA-256")
+    raise SourceError("its file has another SHA-256")
 
 
-def _store(answer: _Answer, part: Path, wanted: _Wanted, source: str) -> None:
+def _store(answer: Answer, part: Path, wanted: _Wanted, source: str) -> None:
     """Write what a source sends behind the first `start` bytes of `part`."""
     first = next(answer.chunks, b"")
     total = _plausible_total(answer, first, wanted)
@@ -256,20 +214,20 @@ def _store(answer: _Answer, part: Path, wanted: _Wanted, source: str) -> None:
             progress.add(len(chunk))
             if total is not None and progress.done > total:
                 part.unlink()
-                raise _SourceError(f"it sent more than {total} bytes")
+                raise SourceError(f"it sent more than {total} bytes")
     if total is not None and progress.done < total:
-        raise _Passing(f"it was cut after {progress.done} of {total} bytes")
+        raise PassingError(f"it was cut after {progress.done} of {total} bytes")
 
 
-def _plausible_total(answer: _Answer, first: bytes, wanted: _Wanted) -> int | None:
+def _plausible_total(answer: Answer, first: bytes, wanted: _Wanted) -> int | None:
     """The size that the file is to have, if known; told before what is already there is touched.
 
-    Raises _SourceError when what comes is no archive or has another size.
+    Raises SourceError when what comes is no archive or has another size.
     """
     if answer.start == 0 and _is_page(first, answer.labelled_html):
-        raise _SourceError("it gave an HTML page instead of the file")
+        raise SourceError("it gave an HTML page instead of the file")
     if None not in (answer.total, wanted.size) and answer.total != wanted.size:
-        raise _SourceError(f"its file has {answer.total} bytes instead of {wanted.size}")
+        raise SourceError(f"its file has {answer.total} bytes instead of {wanted.size}")
     return wanted.size if answer.total is None else answer.total
 
 
@@ -305,128 +263,3 @@ class _Progress:
             return f"{self.done / 1e6:.1f} MB"
         share = self.done / self.total
         return f"{self.done / 1e6:.1f} of {self.total / 1e6:.1f} MB, {share:.0%}"
-
-
-def _ask(source: str, offset: int, policy: Policy) -> AbstractContextManager[_Answer]:
-    """Open a source; a web server is asked for what follows the first `offset` bytes."""
-    if source.lower().startswith(("http://", "https://")):
-        return _web_answer(source, offset, policy)
-    return _local_answer(_local_path(source))
-
-
-def _local_path(source: str) -> Path:
-    """The path that a file URL or a plain path means."""
-    try:
-        if "://" not in source:
-            return Path(source).expanduser()
-        url = urlsplit(source)
-    except (RuntimeError, ValueError) as error:
-        raise _SourceError(f"it is no usable path, {error}") from None
-    if url.scheme != "file" or url.netloc not in ("", "localhost"):
-        raise _SourceError("it is neither an http, https or file:/// address nor a path")
-    return Path(url2pathname(url.path))
-
-
-@contextmanager
-def _local_answer(path: Path) -> Iterator[_Answer]:
-    try:
-        if path.exists() and not path.is_file():
-            raise _SourceError("it is not a file")
-        file = path.open("rb")
-    except FileNotFoundError:
-        raise _SourceError("the file is missing") from None
-    except OSError as error:
-        raise _SourceError(_plain(error)) from None
-    with file:
-        yield _Answer(_chunks(partial(file.read, CHUNK)), 0, os.fstat(file.fileno()).st_size)
-
-
-@contextmanager
-def _web_answer(url: str, offset: int, policy: Policy) -> Iterator[_Answer]:
-    with _request(url, offset, policy) as response:
-        start, total = _extent(response, offset)
-        # read1 gives what has come; read would wait for a whole chunk, however slowly it drips.
-        chunks = _paced(_chunks(partial(response.read1, CHUNK)), policy)
-        labelled_html = response.headers.get_content_type() == "text/html"
-        yield _Answer(chunks, start, total, labelled_html)
-
-
-def _request(url: str, offset: int, policy: Policy) -> HTTPResponse:
-    """The answer to a GET. Raises the _SourceError that fits when there is none of use."""
-    headers = {"User-Agent": USER_AGENT} | ({"Range": f"bytes={offset}-"} if offset else {})
-    try:
-        return urlopen(Request(url, headers=headers), timeout=policy.stall_timeout)
-    except HTTPError as error:
-        error.close()
-        raise _refusal(error) from None
-    except URLError as error:
-        raise _Unreachable(f"it cannot be reached, {_plain(error.reason)}") from None
-    except (ValueError, InvalidURL):
-        # The error itself may quote a password.
-        raise _SourceError("it is no usable address") from None
-    except (OSError, HTTPException) as error:
-        raise _Passing(f"it gave no answer, {_plain(error)}") from None
-
-
-def _refusal(error: HTTPError) -> _SourceError:
-    kind: type[_SourceError] = _SourceError
-    if error.code == 416:
-        kind = _Stale
-    elif error.code >= 500 or error.code in PASSING_STATUS:
-        kind = _Passing
-    return kind(f"HTTP {error.code} {error.reason}")
-
-
-def _extent(response: HTTPResponse, offset: int) -> tuple[int, int | None]:
-    """Where in the file an answer starts and, if it says so, how many bytes the file has.
-
-    Raises _Stale for a part of the file that does not follow on the `offset` bytes at hand.
-    """
-    if response.status == 200:
-        length = response.headers.get("Content-Length", "")
-        return 0, int(length) if length.isdecimal() else None
-    if response.status != 206:
-        raise _Passing(f"HTTP {response.status} {response.reason}")
-    extent = response.headers.get("Content-Range", "")
-    if not extent.startswith(f"bytes {offset}-"):
-        raise _Stale(f"it gave another part of the file than asked for ({extent or 'unnamed'})")
-    total = extent.rpartition("/")[2]
-    return offset, int(total) if total.isdecimal() else None
-
-
-def _chunks(read: Callable[[], bytes]) -> Iterator[bytes]:
-    """What `read` gives until it gives nothing; what goes wrong counts as passing."""
-    while True:
-        try:
-            chunk = read()
-        except (OSError, HTTPException) as error:
-            raise _Passing(f"it broke off, {_plain(error)}") from None
-        if not chunk:
-            return
-        yield chunk
-
-
-def _paced(chunks: Iterator[bytes], policy: Policy) -> Iterator[bytes]:
-    """The same chunks, until they come too slowly."""
-    since, count = time.monotonic(), 0
-    for chunk in chunks:
-        yield chunk
-        count += len(chunk)
-        elapsed = time.monotonic() - since
-        if elapsed >= policy.stall_timeout:
-            if count < policy.minimum_speed * elapsed:
-                raise _Passing(f"it was too slow, {count / elapsed / 1000:.1f} kB/s")
-            since, count = time.monotonic(), 0
-
-
-def _plain(error: object) -> str:
-    """What an error says, without its number."""
-    return getattr(error, "strerror", None) or str(error) or type(error).__name__
-
-
-def _short(source: str) -> str:
-    """A source as messages name it: an address without its query and password."""
-    if "://" not in source:
-        return source
-    host, slash, path = source.partition("://")[2].partition("?")[0].partition("/")
-    return host.rpartition("@")[2] + slash + path

@@ -15,8 +15,9 @@ from initmem.data.arrays import Dataset, Part
 from initmem.planning.costs import Rates, rates_of_calibrations, rates_of_finished
 from initmem.planning.settings import Setting, settings_of
 from initmem.randomness import stream
+from initmem.study.config import Engine
 from initmem.study.run import Run
-from initmem.study.study import Engine, Study
+from initmem.study.study import Study
 from initmem.training.device import choose_device, device_name, peak_memory_mb
 from initmem.training.models import build_model
 from initmem.training.trainer import Trainer

@@ -6,83 +6,17 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import ValidationError
 
 from initmem.errors import UserError
-from initmem.study.catalogue import DATASETS
-from initmem.study.run import PROTOCOL, Count, Number, Run, first_problem, rare_values
+from initmem.study.config import Config, DataSource, load_config
+from initmem.study.fields import first_problem
+from initmem.study.run import PROTOCOL, Run, rare_values
 
-ClaimId = Literal["C1", "C2", "C3", "C4"]
-RESERVED_NAMES = ("runs", "data", "logs", "calibration")
 OWN_VALUES = ("protocol", "image_size", "data_sha256")
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class DataSource(_Section):
-    """Where a data set comes from: URLs or paths, tried in turn; and what pins it."""
-
-    sources: tuple[str, ...] = ()
-    size: Count | None = None
-    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
-
-
-class Engine(_Section):
-    """How trainings are carried out; nothing here changes a result, so nothing here is identity."""
-
-    threads: Count
-    device: Literal["auto", "cpu", "cuda"]
-    save_every: Annotated[Number, Field(ge=0)]
-    lease_timeout: Annotated[Number, Field(gt=1)]
-    keep_weights: bool
-
-
-class SweepConfig(_Section):
-    """A product of axes, and what it serves: a label for figures, the claims that it bears on."""
-
-    label: Annotated[str, Field(min_length=1)]
-    claims: tuple[ClaimId, ...] = ()
-    axes: dict[str, Any]
-
-
-class StudyConfig(_Section):
-    """The sweeps of a study, and the axes that all of them share unless they say otherwise."""
-
-    title: Annotated[str, Field(min_length=1)]
-    needs_gpu: bool = False
-    axes: dict[str, Any] = Field(default_factory=dict)
-    sweeps: Annotated[dict[str, SweepConfig], Field(min_length=1)]
-
-
-class Config(_Section):
-    """The whole of config.yaml."""
-
-    study: str
-    engine: Engine
-    data: dict[str, DataSource]
-    studies: dict[str, StudyConfig]
-
-    @field_validator("data")
-    @classmethod
-    def _data_names(cls, data: dict[str, DataSource]) -> dict[str, DataSource]:
-        for name in data:
-            if name not in DATASETS:
-                raise ValueError(f"'{name}' is unknown; one of {', '.join(DATASETS)}")
-        return data
-
-    @field_validator("studies")
-    @classmethod
-    def _names(cls, studies: dict[str, StudyConfig]) -> dict[str, StudyConfig]:
-        for name in studies:
-            if name in RESERVED_NAMES:
-                raise ValueError(f"a study may not be called '{name}': results/{name} is taken")
-            if not name.replace("_", "").replace("-", "").isalnum() or name.startswith("-"):
-                raise ValueError(f"'{name}': a study's name has letters, digits, _ and - only")
-        return studies
+"""Values of a run that follow from other things and are no axes."""
 
 
 @dataclass(frozen=True)
@@ -154,14 +88,6 @@ class Study:
             return sweep.label
         values = self.configurations[configuration][0].values()
         return f"{sweep.label} ({', '.join(f'{axis} {values[axis]}' for axis in sweep.varying)})"
-
-
-def load_config(config: Mapping[str, Any]) -> Config:
-    """The typed configuration. Raises UserError that names the first wrong key."""
-    try:
-        return Config.model_validate(dict(config))
-    except ValidationError as error:
-        raise UserError(f"configuration: {first_problem(error)}") from None
 
 
 def load_study(config: Mapping[str, Any]) -> Study:

@@ -11,7 +11,7 @@ import torch
 
 from initmem.data import arrays
 from initmem.errors import UserError
-from initmem.study.study import Engine
+from initmem.study.config import Engine
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from initmem.errors import Interrupted, LeaseLost, UserError
 from initmem.files import atomic_write, remove_temporaries
 from initmem.logs import Progress, log
 from initmem.study import outputs
+from initmem.study.config import Engine
 from initmem.study.outputs import Predictions
 from initmem.study.run import PROTOCOL, Run
-from initmem.study.study import Engine
 from initmem.training import progress, resume
 from initmem.training.device import choose_device
 from initmem.training.lease import Lease
