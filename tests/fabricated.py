@@ -6,7 +6,7 @@ import numpy as np
 
 from initmem.study import outputs
 from initmem.study.outputs import Outcome, Predictions
-from initmem.study.study import load_study
+from initmem.study.study import Study, load_study
 
 LABELS = np.repeat(np.arange(10, dtype=np.uint8), 10)
 
@@ -53,7 +53,8 @@ def config(**axes) -> dict:
     return changed
 
 
-def plan(**axes):
+def plan(**axes) -> Study:
+    """The study of the first sweep alone, at one learning rate, with other axes."""
     study = config(lr=0.1, **axes)
     del study["studies"]["tiny"]["sweeps"]["adam"]
     return load_study(study)

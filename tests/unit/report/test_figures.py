@@ -169,7 +169,7 @@ def test_an_undefined_spread_is_said_in_words_and_never_drawn_as_zero():
     assert "no spread: all runs diverged" in words(figure)
 
 
-@pytest.mark.parametrize("name", ["spread_by_regime", "spread_by_clock"])
+@pytest.mark.parametrize("name", ["spread_by_regime", "spread_by_clock", "memory_by_clock"])
 def test_one_seed_is_hollow_and_said(name):
     one = spread_row("one", n_seeds=1, lo_pp=nan, hi_pp=nan, noise_floor_pp=nan)
     figure = draw(name, [spread_row("a"), one], runs_of("a"))

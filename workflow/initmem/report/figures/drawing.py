@@ -12,6 +12,7 @@ from typing import Any
 import matplotlib.style
 import pandas as pd
 import seaborn
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -166,6 +167,15 @@ def looks_of(spreads: pd.DataFrame) -> dict[str, Look]:
         )
         for (_, row), group in zip(ordered.iterrows(), groups, strict=True)
     }
+
+
+def clock_axis(axes: Axes, lowest: float, highest: float) -> None:
+    """A logarithmic axis of clocks from the lowest to the highest, with room on both sides."""
+    axes.set_xscale("log")
+    axes.set_xlim(lowest / 3, highest * 3)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axes.xaxis.set_minor_formatter(lambda value, _: "")
+    axes.set_xlabel("Clock: accumulated regularization (no unit)")
 
 
 def entry(look: Look, line: bool = True) -> Line2D:

@@ -15,6 +15,7 @@ from initmem.report.figures.drawing import (
     Look,
     Tables,
     are_named,
+    clock_axis,
     entry,
     in_style,
     legend,
@@ -150,14 +151,10 @@ def spread_by_clock(tables: Tables) -> Figure:
 
 
 def _clock_panel(axes: Axes, rows: pd.DataFrame, looks: Mapping[str, Look], small: bool) -> None:
-    axes.set_xscale("log")
-    axes.set_xlim(min(rows["clock"].min(), 1) / 3, max(rows["clock"].max(), 1) * 3)
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.xaxis.set_minor_formatter(lambda value, _: "")
+    clock_axis(axes, min(rows["clock"].min(), 1), max(rows["clock"].max(), 1))
     axes.axvline(1, color="#777777", linewidth=1, linestyle=(0, (2, 2)), zorder=1)
     for _, row in rows.iterrows():
         _spread_point(axes, row, looks[row["configuration"]], row["clock"], small=small)
-    axes.set_xlabel("Clock: accumulated regularization (no unit)")
 
 
 def _apart_panel(axes: Axes, rows: pd.DataFrame, looks: Mapping[str, Look], small: bool) -> None:
